@@ -1,0 +1,50 @@
+# Needs Python 3.11+ and the package index, nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+
+.PHONY: demo test test-all lint types contract bench clean
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "netbo needs Python 3.11 or later, got " + sys.version.split()[0] + "; try make PYTHON=python3.12"'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+
+$(VENV)/.netbo: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.netbo
+	$(BIN)/python -m pip install --quiet --group test
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --group lint
+	@touch $@
+
+demo: $(VENV)/.netbo
+	$(BIN)/python examples/01_first_posterior.py
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+
+test-all: $(VENV)/.test
+	$(BIN)/python -m pytest -n $(JOBS)
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.lint
+	$(BIN)/mypy
+
+contract: $(VENV)/.lint
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.test
+	$(BIN)/python benchmarks/core.py --out benchmarks/results/core.json $(if $(REFERENCE),--reference $(REFERENCE))
+	$(BIN)/python benchmarks/start.py --out benchmarks/results/start.json
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,25 @@
+"""The package's errors: each is a BaseError and the builtin a caller would expect."""
+
+
+class BaseError(Exception):
+    """Anything netbo raises on purpose; the message says what was expected, what was got, what to try."""
+
+
+class GraphError(BaseError, ValueError):
+    """A network that is not a compact metric graph."""
+
+
+class PointError(BaseError, ValueError):
+    """A point that does not lie on its network."""
+
+
+class ParameterError(BaseError, ValueError):
+    """A parameter outside its domain."""
+
+
+class ObservationError(BaseError, ValueError):
+    """Observations that cannot be conditioned on."""
+
+
+class NumericalError(BaseError, ArithmeticError):
+    """A computation that lost its accuracy; the message carries the numbers."""
