@@ -1,0 +1,44 @@
+"""Metric graphs and their points: distances, drawings, refinements, shapes."""
+
+from netbo.geometry.contracting import contracting, merge_vertices
+from netbo.geometry.curves import Curves
+from netbo.geometry.cutting import cutting
+from netbo.geometry.graph import MetricGraph
+from netbo.geometry.merging import merging
+from netbo.geometry.points import VERTEX_TOLERANCE, Point, Points
+from netbo.geometry.refinement import Refinement
+from netbo.geometry.sampling import uniform_points
+from netbo.geometry.shapes import (
+    circle,
+    grid,
+    interval,
+    narrow_rectangle,
+    open_rectangle,
+    road,
+    star,
+    telecom,
+)
+from netbo.geometry.splitting import splitting
+
+__all__ = [
+    "VERTEX_TOLERANCE",
+    "Curves",
+    "MetricGraph",
+    "Point",
+    "Points",
+    "Refinement",
+    "circle",
+    "contracting",
+    "cutting",
+    "grid",
+    "interval",
+    "merge_vertices",
+    "merging",
+    "narrow_rectangle",
+    "open_rectangle",
+    "road",
+    "splitting",
+    "star",
+    "telecom",
+    "uniform_points",
+]

@@ -1,0 +1,104 @@
+"""The user's own names of edges and vertices, and our indices of them."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from itertools import islice, repeat
+from typing import Any
+
+import numpy as np
+
+from netbo.arrays import IntArray
+from netbo.errors import BaseError, GraphError
+
+Ids = Sequence[Hashable]
+
+MAX_IDS_SEARCHED = 10_000  # for the hint in an error message only
+
+
+def as_ids(ids: Iterable[Hashable] | None, count: int, kind: str) -> Ids:
+    """One unique hashable id per edge or vertex; 0, 1, 2, ... when none are given."""
+    if ids is None:
+        return range(count)
+    known = as_sequence(ids)
+    if len(known) != count:
+        raise GraphError(f"{kind} ids must be {count}, got {len(known)}; give one per {kind}")
+    try:
+        distinct = len(set(known)) if not isinstance(known, range) else count
+    except TypeError as cause:
+        raise GraphError(
+            f"{kind} ids must be hashable, got {known[0]!r:.60}; use strings or tuples"
+        ) from cause
+    if distinct != count:
+        raise GraphError(
+            f"{kind} ids must be unique, got {_repeated(known)!r} twice; add a counter to the id"
+        )
+    return known
+
+
+def as_sequence(ids: Iterable[Hashable]) -> Ids:
+    """Ids that can be counted and do not change; those of numpy become Python's own."""
+    if isinstance(ids, range):
+        return ids
+    return tuple(ids.tolist() if isinstance(ids, np.ndarray) else ids)
+
+
+def index_by_id(ids: Ids) -> Mapping[Hashable, int]:
+    """Where each id stands."""
+    return dict(zip(ids, range(len(ids)), strict=True))
+
+
+def indices_of(asked: Any, index: Mapping[Hashable, int], kind: str, error: type[BaseError]) -> IntArray:
+    """Index of each id asked for, one or several; a tuple that is itself a known id counts as one."""
+    several = _as_list(asked, index)
+    try:
+        found = np.fromiter(map(index.get, several, repeat(-1)), dtype=np.int64, count=len(several))
+    except TypeError as cause:
+        raise error(f"{kind} ids must be hashable, got {asked!r:.60}; pass a flat sequence of ids") from cause
+    missing = np.flatnonzero(found < 0)
+    if missing.size:
+        raise error(
+            f"no {kind} has the id {several[missing[0]]!r}; {_hint(several[missing[0]], index, kind)}"
+        )
+    return found
+
+
+def pick(values: Any, chosen: IntArray) -> Any:
+    """Values at the chosen indices: an array stays an array, anything else becomes a list."""
+    if isinstance(values, np.ndarray):
+        return values[chosen]
+    listed = values if isinstance(values, range) else list(values)
+    return [listed[position] for position in chosen.tolist()]
+
+
+def counted(count: int, singular: str, plural: str | None = None) -> str:
+    """Count and noun for people: 1 edge, 2 edges, 3 vertices."""
+    return f"{count} {singular if count == 1 else plural or singular + 's'}"
+
+
+def _as_list(asked: Any, index: Mapping[Hashable, int]) -> list[Hashable]:
+    if isinstance(asked, np.ndarray):
+        return list(np.atleast_1d(asked).tolist())
+    is_scalar = isinstance(asked, str | bytes) or not isinstance(asked, Iterable)
+    if is_scalar or (isinstance(asked, tuple) and _is_known(asked, index)):
+        return [asked]
+    return list(asked)
+
+
+def _is_known(asked: tuple[Any, ...], index: Mapping[Hashable, int]) -> bool:
+    try:
+        return asked in index
+    except TypeError:  # a tuple of arrays is no id
+        return False
+
+
+def _hint(asked: Hashable, index: Mapping[Hashable, int], kind: str) -> str:
+    by_text = {str(known): known for known in islice(index, MAX_IDS_SEARCHED)}
+    close = get_close_matches(str(asked), by_text, n=1)
+    if close:
+        return f"did you mean {by_text[close[0]]!r}?"
+    return f"try one of {', '.join(repr(known) for known in islice(index, 3))}, ... (graph.{kind}_ids)"
+
+
+def _repeated(ids: Ids) -> Hashable:
+    seen: set[Hashable] = set()
+    return next(name for name in ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]

@@ -1,0 +1,159 @@
+"""Points x = (e, z) of a metric graph: an edge and the distance along it from its tail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self, overload
+
+import numpy as np
+
+from netbo.arrays import BoolArray, FloatArray, IntArray, as_float_vector, as_index_vector, read_only
+from netbo.errors import PointError
+
+if TYPE_CHECKING:
+    from netbo.geometry.graph import MetricGraph
+
+VERTEX_TOLERANCE = 1e-12  # relative to the edge; a point this little beyond an end is the end
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One place on a network, in the words of its user; it holds no graph and travels between processes."""
+
+    edge: int
+    z: float
+    edge_id: Hashable = None
+    fraction: float | None = field(default=None, compare=False)
+    xy: tuple[float, ...] | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.edge_id is None:
+            object.__setattr__(self, "edge_id", self.edge)
+
+    @property
+    def distance(self) -> float:
+        """Length along the edge from its tail, in the unit of the graph."""
+        return self.z
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """n points of a metric graph; iterating gives `Point`, slicing and masks give `Points`.
+
+    Bound to a graph they are known to lie on it, and each `Point` carries its edge id, fraction and place.
+
+    >>> points = Points([0, 0, 2], [0.0, 1.5, 0.25])
+    >>> len(points), points[1].edge, points[1].distance
+    (3, 0, 1.5)
+    """
+
+    edge: IntArray
+    z: FloatArray
+    graph: MetricGraph | None = field(default=None, kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        edge = as_index_vector(self.edge, "edges of points", PointError)
+        z = as_float_vector(self.z, "distances along edges", PointError)
+        if len(edge) != len(z):
+            raise PointError(
+                f"points need one distance per edge, got {len(edge)} edges and {len(z)} distances; "
+                "pass two sequences of one length"
+            )
+        if self.graph is not None:
+            z = _clip_to_edges(edge, z, self.graph)
+        _require_distances(edge, z)
+        object.__setattr__(self, "edge", read_only(edge))
+        object.__setattr__(self, "z", read_only(z))
+
+    @classmethod
+    def at(cls, points: Point | Iterable[Point], *, graph: MetricGraph | None = None) -> Self:
+        """Points at one `Point` or several, bound to `graph` if it is given."""
+        several = [points] if isinstance(points, Point) else list(points)
+        return cls(
+            np.array([point.edge for point in several], dtype=np.int64),
+            np.array([point.z for point in several], dtype=np.float64),
+            graph=graph,
+        )
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Points]) -> Self:
+        """All points of the parts in order, bound to the graph to which any of them is bound."""
+        graphs = {id(part.graph): part.graph for part in parts if part.graph is not None}
+        if len(graphs) > 1:
+            raise PointError(
+                f"points to join must lie on one graph, got {len(graphs)}; "
+                "bind them to the same one with graph.bind(points)"
+            )
+        return cls(
+            np.concatenate([part.edge for part in parts]) if parts else np.empty(0, dtype=np.int64),
+            np.concatenate([part.z for part in parts]) if parts else np.empty(0),
+            graph=next(iter(graphs.values()), None),
+        )
+
+    def __len__(self) -> int:
+        return len(self.edge)
+
+    def __iter__(self) -> Iterator[Point]:
+        edge, z = self.edge.tolist(), self.z.tolist()
+        graph = self.graph
+        if graph is None:
+            return map(Point, edge, z)
+        ids = [graph.edge_ids[index] for index in edge]
+        fractions = (self.z / graph.lengths[self.edge]).tolist()
+        if graph.dimension is None:
+            return map(Point, edge, z, ids, fractions)
+        return map(Point, edge, z, ids, fractions, map(tuple, graph.embed(self).tolist()))
+
+    @overload
+    def __getitem__(self, index: int | np.integer) -> Point: ...
+    @overload
+    def __getitem__(self, index: slice | IntArray | BoolArray | Sequence[int] | Sequence[bool]) -> Points: ...
+    def __getitem__(self, index: Any) -> Point | Points:
+        if isinstance(index, int | np.integer):
+            position = range(len(self))[int(index)]  # IndexError as for a list
+            return next(iter(self[position : position + 1]))
+        return Points(self.edge[index], self.z[index], graph=self.graph)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Points):
+            return NotImplemented
+        return np.array_equal(self.edge, other.edge) and np.array_equal(self.z, other.z)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Callable[..., Points], tuple[IntArray, FloatArray]]:
+        return partial(type(self), graph=self.graph), (self.edge, self.z)
+
+
+def _require_distances(edge: IntArray, z: FloatArray) -> None:
+    """Refuse what no graph can hold: negative or non-finite distances, negative edges."""
+    bad = np.flatnonzero(~((z >= 0) & (z < np.inf)))
+    if bad.size:
+        raise PointError(
+            f"distances along edges must be finite and not negative, got {z[bad[0]]} at index {bad[0]}; "
+            "measure from the tail of the edge"
+        )
+    if edge.size and edge.min() < 0:
+        raise PointError(f"edges are counted from 0, got {edge.min()}; use graph.points(edge_ids, distance)")
+
+
+def _clip_to_edges(edge: IntArray, z: FloatArray, graph: MetricGraph) -> FloatArray:
+    """Distances within [0, length]; further off than the tolerance is refused."""
+    unknown = np.flatnonzero((edge < 0) | (edge >= graph.n_edges))
+    if unknown.size:
+        raise PointError(
+            f"edges must lie in 0..{graph.n_edges - 1}, got {edge[unknown[0]]} at index {unknown[0]}; "
+            "address points by your own ids with graph.points(edge_ids, distance)"
+        )
+    lengths = graph.lengths[edge]
+    slack = VERTEX_TOLERANCE * lengths
+    off = np.flatnonzero((z < -slack) | (z > lengths + slack))
+    if off.size:
+        first = off[0]
+        raise PointError(
+            f"distances must lie within the edge, got {z[first]} on edge {graph.edge_ids[edge[first]]!r} "
+            f"of length {lengths[first]}; measure from its tail, in the unit of the graph"
+        )
+    return np.clip(z, 0.0, lengths)
