@@ -1,0 +1,119 @@
+"""Quadratic and linear forms of assembled element matrices, edge by edge: no matrix is assembled."""
+
+import numpy as np
+
+from netbo.arrays import FloatArray, IntArray
+from netbo.linalg.blocks import packed_size
+from netbo.linalg.elements import Elements
+from netbo.linalg.kernels import kernel
+from netbo.linalg.system import BlockFactor, Topology
+from netbo.linalg.threads import run_over_edges
+
+
+def derivative_trace(elements: Elements, order: int, diagonals: FloatArray, couples: FloatArray) -> float:
+    """tr(Z dS/ds) from sums over the cells of each edge of the diagonal and off-diagonal blocks of Z.
+
+    Block (i, j) of dS/ds is (p - i - j) K_(p-i-j): every Taylor coefficient moves up by one.
+    """
+    trace = 0.0
+    for column, (i, j) in enumerate(zip(*np.triu_indices(order), strict=True)):
+        k = order - i - j
+        if k < 1:
+            continue
+        row, off = elements.row[:, k], elements.off[:, k]
+        entry = row @ diagonals[:, column] - off @ (diagonals[:, column] - couples[:, column])
+        trace += (1 if i == j else 2) * k * float(entry)
+    return trace
+
+
+def log_determinant_derivative(factor: BlockFactor) -> float:
+    """d log|det S| / ds at s = 1, with the load held fixed."""
+    selected = factor.select()
+    return derivative_trace(factor.elements, factor.order, selected.diagonals, selected.couples)
+
+
+def derivative_form(topology: Topology, elements: Elements, x: FloatArray) -> float:
+    """The quadratic form x' (dS/ds) x for a block vector x (N, p)."""
+    order = x.shape[1]
+    sums = np.empty((2, topology.n_edges, packed_size(order)))
+    run_over_edges(
+        _outer_chains, topology.offsets, topology.tails, topology.heads, topology.offsets,
+        topology.n_vertices, x, sums[0], sums[1],
+    )  # fmt: skip
+    return derivative_trace(elements, order, sums[0], sums[1])
+
+
+def apply_stiffness(
+    topology: Topology, elements: Elements, robin: FloatArray, x: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """K_0 x at the nodes for x (N,), by differences and row sums, and the size of its largest terms."""
+    product, size = np.zeros(topology.n_nodes), np.zeros(topology.n_nodes)
+    product[: topology.n_vertices] = robin * x[: topology.n_vertices]
+    _apply_chains(
+        topology.tails, topology.heads, topology.offsets, topology.n_vertices, elements.off, elements.row,
+        x, product, size,
+    )  # fmt: skip
+    return product, size
+
+
+@kernel
+def _node(position: int, cells: int, tail: int, head: int, first: int) -> int:
+    """Number of the node at a position 0..cells along an edge."""
+    if position == 0:
+        return tail
+    return head if position == cells else first + position - 1
+
+
+@kernel
+def _outer_chains(
+    first: int,
+    last: int,
+    tails: IntArray,
+    heads: IntArray,
+    offsets: IntArray,
+    n_vertices: int,
+    x: FloatArray,
+    diagonals: FloatArray,
+    couples: FloatArray,
+) -> None:
+    """Sums over the cells (l, r) of an edge: x_l x_l' + x_r x_r' and x_l x_r' + x_r x_l', upper triangles."""
+    p = x.shape[1]
+    for e in range(first, last):
+        diagonals[e] = 0.0
+        couples[e] = 0.0
+        cells = offsets[e + 1] - offsets[e] + 1
+        for c in range(cells):
+            left = _node(c, cells, tails[e], heads[e], n_vertices + offsets[e])
+            right = _node(c + 1, cells, tails[e], heads[e], n_vertices + offsets[e])
+            column = 0
+            for i in range(p):
+                for j in range(i, p):
+                    diagonals[e, column] += x[left, i] * x[left, j] + x[right, i] * x[right, j]
+                    couples[e, column] += x[left, i] * x[right, j] + x[right, i] * x[left, j]
+                    column += 1
+
+
+@kernel
+def _apply_chains(
+    tails: IntArray,
+    heads: IntArray,
+    offsets: IntArray,
+    n_vertices: int,
+    off: FloatArray,
+    row: FloatArray,
+    x: FloatArray,
+    product: FloatArray,
+    size: FloatArray,
+) -> None:
+    """Add the elements' K_0 x to `product` and the absolute values of its terms to `size`."""
+    for e in range(len(tails)):
+        cells = offsets[e + 1] - offsets[e] + 1
+        for c in range(cells):
+            left = _node(c, cells, tails[e], heads[e], n_vertices + offsets[e])
+            right = _node(c + 1, cells, tails[e], heads[e], n_vertices + offsets[e])
+            flow = off[e, 0] * (x[right] - x[left])
+            product[left] += row[e, 0] * x[left] + flow
+            product[right] += row[e, 0] * x[right] - flow
+            bound = abs(off[e, 0]) * max(abs(x[left]), abs(x[right]))
+            size[left] += bound
+            size[right] += bound

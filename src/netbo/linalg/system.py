@@ -1,0 +1,191 @@
+"""The block system S of a Whittle-Matérn field on a mesh: factorization, solves, selected inverse.
+
+With p = 2 alpha, block S_ij = K_(p-1-i-j) for i + j <= p - 1 (K_j: Taylor coefficients of K in s) plus
+(-1)^(p-1) D in the last corner, where the field sits. Then (S^-1)_uu = (-1)^(p-1) (Q + D)^-1 with the
+precision Q of the field at unit amplitude, which is never formed: its condition number is that of K to the
+power p.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from netbo.arrays import FloatArray, IntArray
+from netbo.errors import NumericalError
+from netbo.linalg import chain, vertices
+from netbo.linalg.blocks import packed_size, zero_block, zero_vector
+from netbo.linalg.buffers import Buffers
+from netbo.linalg.elements import Elements
+from netbo.linalg.kernels import announce_first_compile
+from netbo.linalg.ordering import Pattern, analyse
+from netbo.linalg.tail import TailFactor, factor_tail
+from netbo.linalg.threads import run_over_edges
+
+
+@dataclass(frozen=True)
+class Topology:
+    """Which nodes a mesh has and how they hang together: all symbolic work, done once."""
+
+    tails: IntArray  # (E,)
+    heads: IntArray  # (E,)
+    offsets: IntArray  # (E + 1,) first interior node of each edge, counted without the vertices
+    n_vertices: int
+    buffers: Buffers = field(default_factory=Buffers, repr=False, compare=False)
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        """Elimination order of the vertices and pattern of their factor."""
+        announce_first_compile(chain.eliminate_chains)
+        return analyse(self.n_vertices, self.tails, self.heads)
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges."""
+        return len(self.tails)
+
+    @property
+    def n_nodes(self) -> int:
+        """Vertices and interior nodes."""
+        return self.n_vertices + int(self.offsets[-1])
+
+    @property
+    def n_cells(self) -> int:
+        """Cells of all edges; cell j of edge e has the number offsets[e] + e + j."""
+        return self.n_edges + int(self.offsets[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The matrix D of the observations: row sums at the nodes, off-diagonal entries inside cells.
+
+    `coupling` is one zero for all cells when every observation is at a node.
+    """
+
+    weight: FloatArray  # (N,)
+    coupling: FloatArray  # (n_cells,) or (1,)
+
+
+def no_load(topology: Topology) -> Load:
+    """D = 0: the prior."""
+    return Load(weight=np.zeros(topology.n_nodes), coupling=np.zeros(1))
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedInverse:
+    """Entries of the inverse on the pattern of the mesh; the field's as (Q + D)^-1, blocks as S^-1."""
+
+    variances: FloatArray  # (N,) diagonal of (Q + D)^-1
+    neighbours: FloatArray  # (n_cells,) (Q + D)^-1 across each cell
+    diagonals: FloatArray  # (E, p (p + 1) / 2) sum over cells of both diagonal blocks of S^-1
+    couples: FloatArray  # (E, p (p + 1) / 2) sum over cells of the off-diagonal block plus its transpose
+
+
+class BlockFactor:
+    """S = L P L', ready to solve with.
+
+    `log_determinant` is log|det S| with every interior node's pivot in units of the p-th power of its
+    element's diagonal: differences between orders and loads of the same elements are exact, and the large
+    sum that would cancel in them is never formed.
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        elements: Elements,
+        order: int,
+        load: Load | None = None,
+        robin: FloatArray | None = None,
+    ) -> None:
+        n, E, p = topology.n_vertices, topology.n_edges, order
+        self.topology, self.elements, self.order = topology, elements, p
+        self._like, self._zero = zero_block(p), zero_vector(p)
+        self._sign = -1.0 if p % 2 == 0 else 1.0
+        lend, pattern = topology.buffers.lend, topology.pattern
+        self._taylor = (elements if elements.order == p else elements.lower(p)).off
+        load = no_load(topology) if load is None else load
+        self._coupling = load.coupling
+        self._pivots = lend(self, int(topology.offsets[-1]), packed_size(p) + p * p)
+        self._middle = np.empty((E, p * p))
+        self._L = lend(self, len(pattern.rows), p * p)
+        self._inverses = np.empty((pattern.n_head, packed_size(p)))
+        self._factor(load.weight, np.zeros(n) if robin is None else robin)
+
+    def _factor(self, weight: FloatArray, robin: FloatArray) -> None:
+        t, pattern, p, like = self.topology, self.topology.pattern, self.order, self._like
+        ends, cross = np.empty((2 * t.n_edges, p * p)), np.empty((t.n_edges, p * p))
+        logs, R = np.empty(t.n_edges), np.empty((t.n_vertices, p * p))
+        tail = np.empty((p * pattern.n_tail, p * pattern.n_tail))
+        row = self.elements.row if self.elements.order == p else self.elements.lower(p).row
+        run_over_edges(
+            chain.eliminate_chains, t.offsets, t.offsets, t.n_vertices, self._taylor, row, weight,
+            self._coupling, self._pivots, self._middle, ends, cross, logs,
+            self._sign, like,
+        )  # fmt: skip
+        vertices.assemble_vertices(
+            t.tails, t.heads, pattern.rank, pattern.slots, pattern.n_head, robin, weight, ends, cross,
+            self._L, R, tail, self._sign, like,
+        )  # fmt: skip
+        log = vertices.factor_vertices(
+            pattern.starts, pattern.rows, pattern.n_head, self._L, R, self._inverses, tail, like
+        )
+        self._tail: TailFactor = factor_tail(tail, R[pattern.n_head :], p)
+        self.log_determinant = float(logs.sum() + log + self._tail.log_determinant)
+        if not np.isfinite(self.log_determinant):
+            raise NumericalError(
+                f"the block system could not be factored (order={p}, n_nodes={t.n_nodes}, "
+                f"log determinant {self.log_determinant}); bring kappa times the cell lengths nearer to 1"
+            )
+
+    def solve(self, x: FloatArray) -> FloatArray:
+        """Solutions of S x = b for right-hand sides (r, N, p), contiguous and overwritten."""
+        for column in x:
+            self._solve_one(column)
+        return x
+
+    def _solve_one(self, x: FloatArray) -> None:
+        t, pattern, like, zero = self.topology, self.topology.pattern, self._like, self._zero
+        ends = np.empty((2 * t.n_edges, self.order))
+        run_over_edges(
+            chain.forward_chains, t.offsets, t.offsets, t.n_vertices, self._taylor, self._coupling,
+            self._pivots, self._middle, x, ends, self._sign, like, zero,
+        )  # fmt: skip
+        y = vertices.forward_vertices(
+            t.tails, t.heads, pattern.rank, pattern.starts, pattern.rows, self._L, ends, x, zero, like
+        )
+        if pattern.n_tail:
+            y[pattern.n_head :] = self._tail.solve(y[pattern.n_head :])
+        vertices.backward_vertices(
+            pattern.rank, pattern.starts, pattern.rows, self._L, self._inverses, y, x, zero, like
+        )
+        run_over_edges(
+            chain.backward_chains, t.offsets, t.tails, t.heads, t.offsets, t.n_vertices, self._taylor,
+            self._coupling, self._pivots, self._middle, x, self._sign, like, zero,
+        )  # fmt: skip
+
+    def select(self) -> SelectedInverse:
+        """Selected inverse: every variance, every covariance across a cell, the sums traces need."""
+        t, pattern, p, like = self.topology, self.topology.pattern, self.order, self._like
+        Z, Zd = np.empty((len(pattern.rows), p * p)), np.empty((t.n_vertices, packed_size(p)))
+        tail_inverse = self._tail.inverse(p)
+        vertices.select_vertices(
+            pattern.starts, pattern.rows, pattern.n_head, self._L, self._inverses, tail_inverse, Z, Zd, like
+        )
+        vertex_blocks, edge_blocks = np.empty_like(Zd), np.empty((t.n_edges, p * p))
+        vertices.gather_edge_blocks(
+            t.tails, t.heads, pattern.rank, pattern.slots, pattern.n_head, Z, Zd, tail_inverse,
+            vertex_blocks, edge_blocks, like,
+        )  # fmt: skip
+        selected = SelectedInverse(
+            variances=np.empty(t.n_nodes),
+            neighbours=np.empty(t.n_cells),
+            diagonals=np.empty((t.n_edges, packed_size(p))),
+            couples=np.empty((t.n_edges, packed_size(p))),
+        )
+        selected.variances[: t.n_vertices] = self._sign * vertex_blocks[:, -1]
+        run_over_edges(
+            chain.select_chains, t.offsets, t.tails, t.heads, t.offsets, t.n_vertices, self._taylor,
+            self._coupling, self._pivots, self._middle, vertex_blocks, edge_blocks, selected.variances,
+            selected.neighbours, selected.diagonals, selected.couples, self._sign, like,
+        )  # fmt: skip
+        return selected
