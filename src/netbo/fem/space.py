@@ -1,0 +1,160 @@
+"""Continuous piecewise linear functions on a metric graph (eq:fem space): mesh, e(x), C and G."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from scipy import sparse
+
+from netbo.arrays import FloatArray, IntArray, SparseMatrix, read_only, sum_by
+from netbo.errors import ParameterError
+from netbo.fem.mesh import cells_by_budget, cells_by_size
+from netbo.geometry import MetricGraph, Points
+from netbo.linalg import Topology
+
+NODE_TOLERANCE = 1e-10  # relative to the cell; a point nearer to a node is the node
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where points lie in the mesh: u(x) = (1 - fraction) u_left + fraction u_right."""
+
+    cell: IntArray  # number of the cell, edge by edge
+    left: IntArray  # node at the cell's end towards the tail
+    right: IntArray  # node at the cell's end towards the head
+    fraction: FloatArray
+
+    def interpolate(self, nodal: FloatArray) -> FloatArray:
+        """Values at the points of functions given at the nodes, (..., N) -> (..., n)."""
+        at_left, at_right = nodal[..., self.left], nodal[..., self.right]
+        return at_left + self.fraction * (at_right - at_left)
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteElementSpace:
+    """V_h: hat functions on equal cells of every edge; nodes are the vertices, then edge by edge.
+
+    >>> from netbo import MetricGraph
+    >>> space = FiniteElementSpace.build(MetricGraph([0, 1], [1, 2], [1.0, 2.0]), max_cell=0.5)
+    >>> space
+    FiniteElementSpace(7 nodes, cells of at most 0.5)
+    """
+
+    graph: MetricGraph
+    cells: IntArray  # (E,) cells of each edge
+
+    @classmethod
+    def build(
+        cls,
+        graph: MetricGraph,
+        *,
+        max_cell: float | None = None,
+        n_nodes: int | None = None,
+        min_cells: int = 1,
+    ) -> Self:
+        """The space with cells of at most `max_cell`, or the finest with at most `n_nodes` nodes."""
+        if (max_cell is None) == (n_nodes is None):
+            raise ParameterError(
+                f"a mesh needs max_cell or n_nodes, got {max_cell} and {n_nodes}; pass exactly one of them"
+            )
+        if min_cells < 1:
+            raise ParameterError(f"min_cells must be at least 1, got {min_cells}; leave it out")
+        if max_cell is not None:
+            cells = cells_by_size(graph.lengths, max_cell, min_cells)
+        else:
+            assert n_nodes is not None
+            cells = cells_by_budget(graph.lengths, graph.n_vertices, n_nodes, min_cells)
+        return cls(graph=graph, cells=read_only(cells))
+
+    def __repr__(self) -> str:
+        return f"FiniteElementSpace({self.n_nodes} nodes, cells of at most {self.cell_lengths.max():.6g})"
+
+    @cached_property
+    def cell_lengths(self) -> FloatArray:
+        """Length h_e of the cells of each edge, (E,)."""
+        return read_only(self.graph.lengths / self.cells)
+
+    @cached_property
+    def topology(self) -> Topology:
+        """The mesh as the linear algebra sees it; its symbolic work is done once."""
+        offsets = np.concatenate([[0], np.cumsum(self.cells - 1)])
+        graph = self.graph
+        return Topology(tails=graph.tails, heads=graph.heads, offsets=offsets, n_vertices=graph.n_vertices)
+
+    @property
+    def n_nodes(self) -> int:
+        """Dimension N_h of the space."""
+        return self.topology.n_nodes
+
+    @cached_property
+    def nodes(self) -> Points:
+        """The nodes: vertices first, then the interior nodes of edge 0, edge 1, ..."""
+        vertices = self.graph.vertex_points()
+        interior = self.cells - 1
+        edge = np.repeat(np.arange(self.graph.n_edges), interior)
+        position = np.arange(len(edge)) - self.topology.offsets[edge] + 1
+        z = position * self.cell_lengths[edge]
+        return Points(np.r_[vertices.edge, edge], np.r_[vertices.z, z], graph=self.graph)
+
+    def locate(self, x: Points) -> Location:
+        """Cell, end nodes and fraction of each point."""
+        x = self.graph.bind(x)
+        n_cells = self.cells[x.edge]
+        along = x.z / self.graph.lengths[x.edge] * n_cells
+        whole = np.rint(along)
+        along = np.where(np.abs(along - whole) < NODE_TOLERANCE, whole, along)
+        position = np.minimum(along.astype(np.int64), n_cells - 1)
+        first = self.topology.offsets[x.edge]
+        vertices = self.graph.n_vertices
+        left = np.where(position == 0, self.graph.tails[x.edge], vertices + first + position - 1)
+        is_last = position == n_cells - 1
+        right = np.where(is_last, self.graph.heads[x.edge], vertices + first + position)
+        return Location(cell=first + x.edge + position, left=left, right=right, fraction=along - position)
+
+    def basis(self, x: Points) -> SparseMatrix:
+        """Sparse rows e(x), (n, N_h)."""
+        at = self.locate(x)
+        rows = np.tile(np.arange(len(x)), 2)
+        values = np.r_[1 - at.fraction, at.fraction]
+        shape = (len(x), self.n_nodes)
+        basis = sparse.coo_array((values, (rows, np.r_[at.left, at.right])), shape).tocsr()
+        basis.eliminate_zeros()
+        return basis
+
+    @cached_property
+    def cell_ends(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Left node, right node and length of every cell."""
+        edge = np.repeat(np.arange(self.graph.n_edges), self.cells)
+        first = self.topology.offsets[edge]
+        position = np.arange(len(edge)) - first - edge
+        interior = self.graph.n_vertices + first + position
+        left = np.where(position == 0, self.graph.tails[edge], interior - 1)
+        right = np.where(position == self.cells[edge] - 1, self.graph.heads[edge], interior)
+        return left, right, self.cell_lengths[edge]
+
+    def _assemble(self, diagonal: FloatArray, off_diagonal: FloatArray) -> SparseMatrix:
+        """Sum of the cells' matrices [[diagonal, off], [off, diagonal]]; a loop's single cell adds up."""
+        left, right, _ = self.cell_ends
+        values = np.r_[diagonal, diagonal, off_diagonal, off_diagonal]
+        rows, columns = np.r_[left, right, left, right], np.r_[left, right, right, left]
+        return sparse.coo_array((values, (rows, columns)), (self.n_nodes, self.n_nodes)).tocsr()
+
+    @cached_property
+    def mass(self) -> SparseMatrix:
+        """C_ij = <e_i, e_j>, sparse (N_h, N_h) (eq:mass and stifness)."""
+        h = self.cell_ends[2]
+        return self._assemble(h / 3, h / 6)
+
+    @cached_property
+    def stiffness(self) -> SparseMatrix:
+        """G_ij = <e_i', e_j'>, sparse (N_h, N_h) (eq:mass and stifness)."""
+        h = self.cell_ends[2]
+        return self._assemble(1 / h, -1 / h)
+
+    @cached_property
+    def lumped_mass(self) -> FloatArray:
+        """Row sums of C, (N_h,): the diagonal of the lumped mass."""
+        left, right, h = self.cell_ends
+        ends = np.r_[left, right]
+        return read_only(sum_by(ends, np.r_[h, h] / 2, self.n_nodes))

@@ -1,0 +1,31 @@
+"""Gaussian priors on a network: one file a prior."""
+
+from netbo.priors.dense import ConstantVariance, gaussian_samples
+from netbo.priors.euclidean import EuclideanPrior, euclidean_matern
+from netbo.priors.finite_element import (
+    FiniteElementPrior,
+    field_columns,
+    field_covariance,
+    interpolated_variance,
+)
+from netbo.priors.matern import Matern
+from netbo.priors.protocol import DensePrior, Prior
+from netbo.priors.spectral import SpectralPrior, spectral
+from netbo.priors.whittle_matern import whittle_matern
+
+__all__ = [
+    "ConstantVariance",
+    "DensePrior",
+    "EuclideanPrior",
+    "FiniteElementPrior",
+    "Matern",
+    "Prior",
+    "SpectralPrior",
+    "euclidean_matern",
+    "field_columns",
+    "field_covariance",
+    "gaussian_samples",
+    "interpolated_variance",
+    "spectral",
+    "whittle_matern",
+]

@@ -1,0 +1,85 @@
+"""What priors known by their kernel share: variances, sample paths, and a constant-variance form."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from scipy.linalg import eigh
+
+from netbo.arrays import FloatArray
+from netbo.geometry import MetricGraph, Points
+from netbo.priors.protocol import DensePrior
+
+
+class KernelPrior(ABC):
+    """Sample paths for a prior that only has a covariance."""
+
+    @abstractmethod
+    def covariance(self, x: Points, y: Points) -> FloatArray:
+        """k(x, y), (n, m)."""
+
+    def sample(self, x: Points, rng: np.random.Generator, n: int | None = None) -> FloatArray:
+        """A sample path at x, (len(x),); n paths, (n, len(x))."""
+        paths = gaussian_samples(self.covariance(x, x), rng, 1 if n is None else n)
+        return paths[0] if n is None else paths
+
+
+def gaussian_samples(covariance: FloatArray, rng: np.random.Generator, n: int) -> FloatArray:
+    """n draws of N(0, covariance), (n, m).
+
+    Through eigenvectors: kernels at close points are singular to rounding, where Cholesky stops.
+    """
+    values, vectors = eigh(covariance)
+    draws: FloatArray = rng.standard_normal((n, len(values)))
+    paths: FloatArray = (draws * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    return paths
+
+
+@dataclass(frozen=True, eq=False)
+class ConstantVariance(KernelPrior):
+    """Any dense prior divided by its standard deviation: sigma^2 k(x, y) / sqrt(k(x, x) k(y, y))."""
+
+    base: DensePrior
+
+    @property
+    def graph(self) -> MetricGraph:
+        """The network."""
+        return self.base.graph
+
+    @property
+    def range(self) -> float:
+        """Distance over which the field loses its memory."""
+        return self.base.range
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation, everywhere."""
+        return self.base.sigma
+
+    def rescaled(self, *, range: float | None = None, sigma: float | None = None) -> Self:  # noqa: A002
+        """The same prior with another range, another sigma, or both."""
+        return type(self)(self.base.rescaled(range=range, sigma=sigma))
+
+    def _scale(self, x: Points) -> FloatArray:
+        return self.sigma / np.sqrt(self.base.variance(x))
+
+    def variance(self, x: Points) -> FloatArray:
+        """sigma^2, (n,)."""
+        return np.full(len(x), self.sigma**2)
+
+    def covariance(self, x: Points, y: Points) -> FloatArray:
+        """k(x, y), (n, m)."""
+        return self._scale(x)[:, None] * self.base.covariance(x, y) * self._scale(y)
+
+    def range_derivative(self, x: Points, y: Points) -> FloatArray:
+        """d k(x, y) / d log range at fixed sigma, (n, m)."""
+        inner = self.base.range_derivative(x, y)
+        relative = [self.base.range_derivative_of_variance(z) / self.base.variance(z) / 2 for z in (x, y)]
+        base = self.base.covariance(x, y)
+        change = inner - base * (relative[0][:, None] + relative[1])
+        return self._scale(x)[:, None] * change * self._scale(y)
+
+    def range_derivative_of_variance(self, x: Points) -> FloatArray:
+        """Zero, (n,)."""
+        return np.zeros(len(x))

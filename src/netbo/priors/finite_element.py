@@ -1,0 +1,211 @@
+"""The finite element prior k_h for whole 2 alpha (lemma:kernel in terms of fem basis), in block form."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol, Self
+
+import numpy as np
+
+from netbo.arrays import FloatArray
+from netbo.fem import FiniteElementSpace, Location
+from netbo.geometry import MetricGraph, Points
+from netbo.linalg import (
+    BlockFactor,
+    Elements,
+    FieldNoise,
+    Load,
+    SelectedInverse,
+    hat_elements,
+    log_determinant_derivative,
+)
+from netbo.priors.matern import Matern
+
+COLUMNS = 16  # right-hand sides solved at a time: bounds the memory of a covariance
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteElementPrior:
+    """tau^-2 e(x)' Q^-1 e(x') with Q = C (kappa^2 + C^-1 G)^p, p = 2 alpha, without Q.
+
+    Everything inside is in the unit of length 1/kappa, where the covariance is `amplitude` times that of the
+    unit field. With `is_constant` the field is divided by its own standard deviation and multiplied by sigma.
+    """
+
+    space: FiniteElementSpace
+    matern: Matern
+    is_lumped: bool
+    vertex_condition: FloatArray  # theta of eq:kirchhoff at every vertex
+    is_constant: bool = False
+
+    @property
+    def graph(self) -> MetricGraph:
+        """The network."""
+        return self.space.graph
+
+    @property
+    def range(self) -> float:
+        """Distance over which the field loses its memory."""
+        return self.matern.range
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation on the infinite line; everywhere, if the variance is made constant."""
+        return self.matern.sigma
+
+    @property
+    def order(self) -> int:
+        """p = 2 alpha."""
+        return self.matern.order
+
+    def rescaled(self, *, range: float | None = None, sigma: float | None = None) -> Self:  # noqa: A002
+        """The same prior with another range, another sigma, or both."""
+        other = replace(self, matern=self.matern.rescaled(range=range, sigma=sigma))
+        if range is None or range == self.range:  # the unit field depends on kappa alone
+            for name in (
+                "elements",
+                "unit_factor",
+                "_unit_selected",
+                "stiffness_logarithm",
+                "stiffness_trace",
+            ):
+                if name in self.__dict__:
+                    other.__dict__[name] = self.__dict__[name]
+        return other
+
+    @cached_property
+    def elements(self) -> Elements:
+        """Element matrices in the unit of length 1/kappa, with one Taylor coefficient to spare."""
+        cells = self.matern.kappa * self.space.cell_lengths
+        return hat_elements(cells, self.order + 1, lumped=self.is_lumped)
+
+    @cached_property
+    def robin(self) -> FloatArray:
+        """Robin parameter of every vertex in the unit of length 1/kappa."""
+        return self.vertex_condition / self.matern.kappa
+
+    def factor(self, load: Load | None = None, order: int | None = None) -> BlockFactor:
+        """The block system of the unit field with the load of the observations."""
+        order = self.order if order is None else order
+        return BlockFactor(self.space.topology, self.elements, order, load, self.robin)
+
+    @cached_property
+    def unit_factor(self) -> BlockFactor:
+        """The block system of the unit field without observations."""
+        return self.factor()
+
+    @cached_property
+    def _unit_selected(self) -> SelectedInverse:
+        return self.unit_factor.select()
+
+    @cached_property
+    def stiffness_logarithm(self) -> float:
+        """log|K|, with interior nodes in units of their element's diagonal."""
+        return self._stiffness.log_determinant
+
+    @cached_property
+    def stiffness_trace(self) -> float:
+        """tr(K^-1 dK/ds) at s = 1."""
+        return log_determinant_derivative(self._stiffness)
+
+    @property
+    def _stiffness(self) -> BlockFactor:
+        return self.factor(order=1)
+
+    @cached_property
+    def noise(self) -> FieldNoise:
+        """What a sample path is solved from."""
+        return FieldNoise(self.space.topology, self.elements, self.order, self.robin)
+
+    @property
+    def amplitude(self) -> float:
+        """Variance factor of the unit field; 1 where the variance is made constant: `scale` has it all."""
+        return 1.0 if self.is_constant else self.matern.amplitude
+
+    def scale(self, at: Location) -> FloatArray:
+        """Factor a(x) by which the field at the points differs from sqrt(amplitude) times the unit field."""
+        if not self.is_constant:
+            return np.ones(len(at.cell))
+        return self.sigma / np.sqrt(interpolated_variance(self._unit_selected, at))
+
+    def scale_derivative(self, at: Location) -> FloatArray:
+        """d log a / d log kappa at fixed sigma: nu; p v_(p+1) / v_p where the variance is made constant."""
+        if not self.is_constant:
+            return np.full(len(at.cell), self.matern.nu)
+        higher = interpolated_variance(self._next_selected, at)
+        return self.order * higher / interpolated_variance(self._unit_selected, at)
+
+    @cached_property
+    def _next_selected(self) -> SelectedInverse:
+        """Of the field one order smoother: dCov_p / ds = -p Cov_(p+1)."""
+        return self.factor(order=self.order + 1).select()
+
+    def variance(self, x: Points) -> FloatArray:
+        """k_h(x, x), (n,)."""
+        at = self.space.locate(x)
+        if self.is_constant:
+            return np.full(len(x), self.sigma**2)
+        return self.amplitude * interpolated_variance(self._unit_selected, at)
+
+    def covariance(self, x: Points, y: Points) -> FloatArray:
+        """k_h(x, y), (n, m)."""
+        at_x, at_y = self.space.locate(x), self.space.locate(y)
+        unit = field_covariance(self.unit_factor, at_x, at_y)
+        return self.amplitude * self.scale(at_x)[:, None] * unit * self.scale(at_y)
+
+    def sample(self, x: Points, rng: np.random.Generator, n: int | None = None) -> FloatArray:
+        """A sample path at x, (len(x),); n paths, (n, len(x))."""
+        at = self.space.locate(x)
+        factor, root = self.unit_factor, np.sqrt(self.amplitude)
+        paths = np.empty((1 if n is None else n, len(x)))
+        for path in paths:
+            rhs = np.zeros((1, self.space.n_nodes, self.order))
+            self.noise.add(rng, root, rhs[0])
+            path[:] = at.interpolate(factor.solve(rhs)[0, :, -1])
+        paths *= self.scale(at)
+        return paths[0] if n is None else paths
+
+
+class NodalVariances(Protocol):
+    """Diagonal of a matrix on the nodes and its entries across cells."""
+
+    @property
+    def variances(self) -> FloatArray:
+        """The diagonal, (N,)."""
+
+    @property
+    def neighbours(self) -> FloatArray:
+        """Entries between the two ends of each cell, (n_cells,)."""
+
+
+def interpolated_variance(selected: NodalVariances, at: Location) -> FloatArray:
+    """e(x)' Z e(x) from the diagonal of Z and its entries across cells."""
+    left, right, across = (
+        selected.variances[at.left],
+        selected.variances[at.right],
+        selected.neighbours[at.cell],
+    )
+    f = at.fraction
+    return (1 - f) ** 2 * left + 2 * f * (1 - f) * across + f**2 * right
+
+
+def field_columns(factor: BlockFactor, at: Location) -> FloatArray:
+    """Columns (Q + D)^-1 e(x) at all nodes, (n, N)."""
+    n, p = len(at.cell), factor.order
+    sign = -1.0 if p % 2 == 0 else 1.0
+    rhs = np.zeros((n, factor.topology.n_nodes, p))
+    index = np.arange(n)
+    np.add.at(rhs[:, :, -1], (index, at.left), sign * (1 - at.fraction))
+    np.add.at(rhs[:, :, -1], (index, at.right), sign * at.fraction)
+    return factor.solve(rhs)[:, :, -1]
+
+
+def field_covariance(factor: BlockFactor, at_x: Location, at_y: Location) -> FloatArray:
+    """e(x)' (Q + D)^-1 e(y), (n, m), solving for the shorter side, a few columns at a time."""
+    if len(at_y.cell) > len(at_x.cell):
+        return field_covariance(factor, at_y, at_x).T
+    covariance = np.empty((len(at_x.cell), len(at_y.cell)))
+    for first in range(0, len(at_y.cell), COLUMNS):
+        part = slice(first, first + COLUMNS)
+        some = Location(at_y.cell[part], at_y.left[part], at_y.right[part], at_y.fraction[part])
+        covariance[:, part] = at_x.interpolate(field_columns(factor, some)).T
+    return covariance

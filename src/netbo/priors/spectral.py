@@ -1,0 +1,101 @@
+"""The finite element prior from its eigenpairs (eq:kh-nodewise): any alpha, dense."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import eigh
+
+from netbo.arrays import FloatArray
+from netbo.errors import ParameterError
+from netbo.fem import FiniteElementSpace
+from netbo.geometry import MetricGraph, Points
+from netbo.priors.dense import ConstantVariance, KernelPrior
+from netbo.priors.matern import Matern
+from netbo.priors.whittle_matern import as_vertex_condition
+
+LARGEST_SPACE = 2000  # nodes: the dense eigenproblem takes seconds there
+
+
+@dataclass(frozen=True, eq=False)
+class SpectralPrior(KernelPrior):
+    """tau^-2 sum_i (kappa^2 + mu_i)^(-2 alpha) psi_i(x) psi_i(x'), with G psi = mu C psi."""
+
+    space: FiniteElementSpace
+    matern: Matern
+    eigenvalues: FloatArray  # (N,) mu_i = lambda_i - kappa^2, of the Laplacian with its vertex conditions
+    eigenvectors: FloatArray  # (N, N) columns psi_i at the nodes, orthonormal in C
+
+    @property
+    def graph(self) -> MetricGraph:
+        """The network."""
+        return self.space.graph
+
+    @property
+    def range(self) -> float:
+        """Distance over which the field loses its memory."""
+        return self.matern.range
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation on the infinite line."""
+        return self.matern.sigma
+
+    def rescaled(self, *, range: float | None = None, sigma: float | None = None) -> Self:  # noqa: A002
+        """The same prior with another range, another sigma, or both; the eigenpairs stay."""
+        return replace(self, matern=self.matern.rescaled(range=range, sigma=sigma))
+
+    def _features(self, x: Points) -> FloatArray:
+        """psi_i(x), (n, N)."""
+        features: FloatArray = self.space.basis(x) @ self.eigenvectors
+        return features
+
+    def _weights(self) -> FloatArray:
+        m = self.matern
+        return (m.kappa**2 + self.eigenvalues) ** (-2 * m.alpha) / m.tau**2
+
+    def _weight_derivatives(self) -> FloatArray:
+        """Derivatives of the weights in log range at fixed sigma: tau^2 goes as kappa^(-2 nu)."""
+        m = self.matern
+        share = m.kappa**2 / (m.kappa**2 + self.eigenvalues)
+        return -self._weights() * (2 * m.nu - 4 * m.alpha * share)
+
+    def covariance(self, x: Points, y: Points) -> FloatArray:
+        """k_h(x, y), (n, m)."""
+        return (self._features(x) * self._weights()) @ self._features(y).T
+
+    def variance(self, x: Points) -> FloatArray:
+        """k_h(x, x), (n,)."""
+        return self._features(x) ** 2 @ self._weights()
+
+    def range_derivative(self, x: Points, y: Points) -> FloatArray:
+        """d k(x, y) / d log range at fixed sigma, (n, m)."""
+        return (self._features(x) * self._weight_derivatives()) @ self._features(y).T
+
+    def range_derivative_of_variance(self, x: Points) -> FloatArray:
+        """d k(x, x) / d log range at fixed sigma, (n,)."""
+        return self._features(x) ** 2 @ self._weight_derivatives()
+
+
+def spectral(
+    space: FiniteElementSpace,
+    matern: Matern,
+    *,
+    lumped: bool = False,
+    vertex_condition: ArrayLike = 0.0,
+    constant_variance: bool = False,
+) -> SpectralPrior | ConstantVariance:
+    """The Whittle-Matérn prior on a finite element space for any alpha > 1/4, N_h up to 2,000."""
+    if space.n_nodes > LARGEST_SPACE:
+        raise ParameterError(
+            f"the spectral prior is dense, at most {LARGEST_SPACE} nodes, got {space.n_nodes}; "
+            "use whittle_matern or a coarser mesh"
+        )
+    stiffness = space.stiffness.toarray()
+    vertices = np.arange(space.graph.n_vertices)
+    stiffness[vertices, vertices] += as_vertex_condition(vertex_condition, space.graph)
+    mass = np.diag(space.lumped_mass) if lumped else space.mass.toarray()
+    eigenvalues, eigenvectors = eigh(stiffness, mass)
+    prior = SpectralPrior(space, matern, np.maximum(eigenvalues, 0.0), eigenvectors)
+    return ConstantVariance(prior) if constant_variance else prior
