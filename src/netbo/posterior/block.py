@@ -1,0 +1,317 @@
+"""The posterior of a finite element prior in precision form: its cost does not grow with the data."""
+
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from netbo.arrays import FloatArray, IntArray, sum_by
+from netbo.fem import Location
+from netbo.geometry import Points
+from netbo.linalg import (
+    BlockFactor,
+    Load,
+    SelectedInverse,
+    apply_stiffness,
+    derivative_form,
+    derivative_trace,
+)
+from netbo.posterior.moments import Moments, Step
+from netbo.posterior.observations import Distinct, Observations
+from netbo.posterior.posterior import EvidenceDerivatives, EvidenceTerms, Gradient, Mean, Posterior
+from netbo.priors import FiniteElementPrior, field_columns, field_covariance, interpolated_variance
+
+REFRESH = 16  # observations added by rank one before the next one factors anew
+STRONG = 1e4  # load, in units of the unit field's precision, from which y - u loses digits
+
+
+class BlockPosterior(Posterior):
+    """Field given observations, from one factorization of the prior's block system with their load D."""
+
+    prior: FiniteElementPrior
+
+    def __init__(
+        self,
+        prior: FiniteElementPrior,
+        observations: Observations,
+        *,
+        regularization: float | None,
+        mean: Mean,
+        noise: FloatArray,
+    ) -> None:
+        self.prior, self.observations, self.regularization = prior, observations, regularization
+        self.mean_setting, self.noise = mean, noise
+        self._at = canonical(prior.space.locate(observations.points))
+        self._updates: tuple[tuple[FloatArray, float], ...] = ()
+        self._base: BlockPosterior = self
+
+    @cached_property
+    def _distinct(self) -> Distinct:
+        return Distinct.of((self._at.fraction, self._at.right, self._at.left), self.noise)
+
+    @cached_property
+    def _places(self) -> Location:
+        """Locations of the distinct observations."""
+        return taken(self._at, self._distinct.first)
+
+    @cached_property
+    def _scale(self) -> FloatArray:
+        """a at the distinct observations."""
+        return self.prior.scale(self._places)
+
+    @cached_property
+    def _centre(self) -> float:
+        """What is subtracted from the values before solving; any number is right, this one keeps digits."""
+        if not self._mean_is_estimated:
+            return float(self.mean_setting)  # type: ignore[arg-type]
+        return float(np.average(self.observations.values, weights=1 / self.noise))
+
+    @cached_property
+    def factor(self) -> BlockFactor:
+        """The block system with the load of the observations."""
+        weight = self.prior.amplitude * self._scale**2 * self._distinct.precisions
+        return self.prior.factor(load_of(self.prior, self._places, weight))
+
+    @cached_property
+    def _solutions(self) -> FloatArray:
+        """Block solutions for the centred values and, with an estimated mean, for ones: (r, N, p)."""
+        prior, places = self.prior, self._places
+        p = prior.order
+        sign = -1.0 if p % 2 == 0 else 1.0
+        weight = sign * prior.amplitude * self._scale * self._distinct.precisions
+        rhs = np.zeros((2 if self._mean_is_estimated else 1, prior.space.n_nodes, p))
+        for column, values in zip(rhs, self._right_hand_values, strict=True):
+            load = weight * self._distinct.mean(values, self.noise)
+            np.add.at(column[:, -1], places.left, (1 - places.fraction) * load)
+            np.add.at(column[:, -1], places.right, places.fraction * load)
+        return self.factor.solve(rhs)
+
+    @property
+    def _right_hand_values(self) -> list[FloatArray]:
+        values = [self.observations.values - self._centre]
+        return [*values, np.ones(len(self.observations))] if self._mean_is_estimated else values
+
+    @cached_property
+    def _duals(self) -> FloatArray:
+        """T^-1 v of all observations, (r, n), for the centred values and ones."""
+        duals = [
+            self._distinct.spread(self._merged_dual(x, self._distinct.mean(v, self.noise)), v, self.noise)
+            for x, v in zip(self._solutions, self._right_hand_values, strict=True)
+        ]
+        return np.array(duals)
+
+    def _merged_dual(self, x: FloatArray, values: FloatArray) -> FloatArray:
+        """T^-1 v of the distinct observations: (v - fit) / lambda, or K x_0 where that keeps more digits.
+
+        The last row of the system reads K_0 x_0 = (-1)^(p-1) amplitude E a T^-1 v.
+        """
+        prior, places, precisions = self.prior, self._places, self._distinct.precisions
+        fit = self._scale * places.interpolate(x[:, -1])
+        dual = precisions * (values - fit)
+        if not len(places.cell) or (prior.amplitude * self._scale**2 * precisions).max() < STRONG:
+            return dual
+        sign = -1.0 if prior.order % 2 == 0 else 1.0
+        flow, size = apply_stiffness(
+            prior.space.topology, prior.elements, prior.robin, np.ascontiguousarray(x[:, 0])
+        )
+        visits = np.bincount(np.r_[places.left, places.right[places.fraction > 0]], minlength=len(flow))
+        to_right = places.fraction > 0.5
+        node = np.where(to_right, places.right, places.left)
+        share = np.where(to_right, places.fraction, 1 - places.fraction) * self._scale * prior.amplitude
+        better = (visits[node] == 1) & (size[node] / share < precisions * np.maximum(abs(values), abs(fit)))
+        return np.where(better, sign * flow[node] / share, dual)
+
+    @cached_property
+    def _selected(self) -> SelectedInverse:
+        return self.factor.select()
+
+    @cached_property
+    def _moments(self) -> Moments:
+        selected, nodal = self._selected, self._solutions[:, :, -1]
+        estimated = self._mean_is_estimated
+        return Moments(
+            values=nodal[0],
+            ones=nodal[1] if estimated else np.zeros(0),
+            variances=selected.variances,
+            neighbours=selected.neighbours,
+            ones_ones=float(self._duals[1].sum()) if estimated else 0.0,
+            ones_values=float(self._duals[0].sum()) if estimated else 0.0,
+            gain=self._gain,
+        )
+
+    @cached_property
+    def _gain(self) -> float:
+        """log|I + Lambda^-1 K_t| / 2 as (log|det S| - p log|K|) / 2: no t x t matrix is formed."""
+        return (self.factor.log_determinant - self.prior.order * self.prior.stiffness_logarithm) / 2
+
+    @property
+    def estimated_mean(self) -> float:
+        """The constant mean m: the given number, or its estimate."""
+        return self._centre + self._shift
+
+    @property
+    def _shift(self) -> float:
+        if not self._mean_is_estimated:
+            return 0.0
+        return self._moments.ones_values / self._moments.ones_ones
+
+    @property
+    def mean_precision(self) -> float:
+        """1' T^-1 1."""
+        return self._moments.ones_ones
+
+    def _field(self, x: Points) -> FloatArray:
+        at = self.prior.space.locate(x)
+        field = at.interpolate(self._moments.values)
+        if self._mean_is_estimated:
+            field = field - self._shift * at.interpolate(self._moments.ones)
+        return self.prior.scale(at) * field
+
+    def _ones(self, x: Points) -> FloatArray:
+        at = self.prior.space.locate(x)
+        return self.prior.scale(at) * at.interpolate(self._moments.ones)
+
+    def _field_variance(self, x: Points) -> FloatArray:
+        at = self.prior.space.locate(x)
+        unit = interpolated_variance(self._moments, at)
+        return self.prior.amplitude * self.prior.scale(at) ** 2 * unit
+
+    def _field_covariance(self, x: Points, y: Points) -> FloatArray:
+        at_x, at_y = self.prior.space.locate(x), self.prior.space.locate(y)
+        unit = field_covariance(self.factor, at_x, at_y)
+        return self.prior.amplitude * self.prior.scale(at_x)[:, None] * unit * self.prior.scale(at_y)
+
+    def _field_deviations(self, x: Points, rng: np.random.Generator, n: int) -> FloatArray:
+        prior, places = self.prior, self._places
+        at = prior.space.locate(x)
+        spread = prior.amplitude * self._scale * np.sqrt(self._distinct.precisions)
+        paths = np.empty((n, len(x)))
+        for path in paths:
+            rhs = np.zeros((1, prior.space.n_nodes, prior.order))
+            kick = spread * rng.standard_normal(len(spread))
+            np.add.at(rhs[0, :, -1], places.left, (1 - places.fraction) * kick)
+            np.add.at(rhs[0, :, -1], places.right, places.fraction * kick)
+            prior.noise.add(rng, np.sqrt(prior.amplitude), rhs[0])
+            path[:] = at.interpolate(self.factor.solve(rhs)[0, :, -1])
+        return prior.scale(at) * paths
+
+    def information_gain(self) -> float:
+        """Mutual information of data and field (rmk:maximin design)."""
+        return self._moments.gain
+
+    @property
+    def _dual(self) -> FloatArray:
+        """T^-1 (y - m), (n,)."""
+        if not self._mean_is_estimated:
+            return np.asarray(self._duals[0])
+        shift = self._duals[0].sum() / self._duals[1].sum()
+        dual: FloatArray = self._duals[0] - shift * self._duals[1]
+        return dual
+
+    def evidence_terms(self) -> EvidenceTerms:
+        """log|T| and (y - m)' T^-1 (y - m)."""
+        quadratic = float((self.observations.values - self._centre) @ self._dual)
+        log_determinant = 2 * self._gain + float(np.log(self.noise).sum())
+        return EvidenceTerms(len(self.observations), log_determinant, quadratic)
+
+    def evidence_derivatives(self) -> EvidenceDerivatives:
+        """Derivatives of both terms, at no solve more: traces of the selected inverse, forms of the solution.
+
+        In s = kappa^2 at fixed tau by the element matrices; in sigma, and in kappa at fixed sigma, through
+        the factor a by which the field at each observation is scaled.
+        """
+        prior, selected, dual = self.prior, self._selected, self._dual
+        p, elements = prior.order, prior.elements
+        trace = (
+            derivative_trace(elements, p, selected.diagonals, selected.couples) - p * prior.stiffness_trace
+        )
+        x = self._solutions[0]
+        if self._mean_is_estimated:
+            x = x - (self._duals[0].sum() / self._duals[1].sum()) * self._solutions[1]
+        sign = -1.0 if p % 2 == 0 else 1.0
+        form = sign * derivative_form(prior.space.topology, elements, x) / prior.amplitude
+        scale = self._scale[self._distinct.group]
+        leverage = prior.amplitude * scale**2 * interpolated_variance(selected, self._at) / self.noise
+        fit = self.observations.values - self.estimated_mean - self.noise * dual
+        stretch = prior.scale_derivative(self._at)
+        common = ~self.observations.has_own_noise
+        return EvidenceDerivatives(
+            log_determinant=Gradient(
+                range=-2 * trace - 2 * float(stretch @ leverage),
+                sigma=2 * float(leverage.sum()),
+                noise=float((1 - leverage)[common].sum()),
+            ),
+            quadratic=Gradient(
+                range=-2 * form + 2 * float(stretch @ (dual * fit)),
+                sigma=-2 * float(dual @ fit),
+                noise=-float((self.noise * dual**2)[common].sum()),
+            ),
+        )
+
+    def extend(self, new: Observations) -> Self:
+        """The posterior after more observations, each a rank-one update of mean and variances.
+
+        One solve and a pass over the nodes; covariances, samples and evidence factor anew when asked for.
+        """
+        posterior = self
+        for index in range(len(new)):
+            one = Observations(new.points[[index]], new.values[[index]], new.noise[[index]])
+            posterior = posterior._extended_by_one(one)
+        return posterior
+
+    def _extended_by_one(self, new: Observations) -> Self:
+        noise = new.noise_variances(self.regularization)
+        other = type(self)(
+            self.prior,
+            self.observations.joined(new),
+            regularization=self.regularization,
+            mean=self.mean_setting,
+            noise=np.concatenate([self.noise, noise]),
+        )
+        if len(self._updates) >= REFRESH or not len(self.observations):
+            return other
+        at = taken(other._at, np.array([len(self.observations)]))
+        column = field_columns(self._base.factor, at)[0]
+        for earlier, denominator in self._updates:
+            column -= earlier * (float(at.interpolate(earlier)[0]) / denominator)
+        scale = float(self.prior.scale(at)[0])
+        amplitude = self.prior.amplitude
+        step = Step(
+            at=at,
+            value=float(new.values[0]) - self._centre,
+            scale=scale,
+            amplitude=amplitude,
+            variance=float(at.interpolate(column)[0]),
+            noise=float(noise[0]) / (amplitude * scale**2),
+        )
+        ends = self.prior.space.cell_ends
+        other._base, other._updates = self._base, (*self._updates, (column, step.variance + step.noise))
+        moments = self._moments.updated(column, (column[ends[0]], column[ends[1]]), step)
+        other.__dict__.update(_moments=moments, _centre=self._centre)
+        return other
+
+
+def canonical(at: Location) -> Location:
+    """Locations where every point at a node has that node on its left and fraction 0."""
+    is_right = at.fraction == 1
+    left = np.where(is_right, at.right, at.left)
+    fraction = np.where(is_right, 0.0, at.fraction)
+    return Location(cell=at.cell, left=left, right=np.where(fraction == 0, left, at.right), fraction=fraction)
+
+
+def taken(at: Location, index: IntArray) -> Location:
+    """Some of the locations."""
+    return Location(at.cell[index], at.left[index], at.right[index], at.fraction[index])
+
+
+def load_of(prior: FiniteElementPrior, places: Location, weight: FloatArray) -> Load:
+    """D = sum of weight e(x) e(x)': row sums at the nodes, products of both entries inside cells."""
+    topology, f = prior.space.topology, places.fraction
+    rows = sum_by(places.left, (1 - f) * weight, topology.n_nodes)
+    rows += sum_by(places.right, f * weight, topology.n_nodes)
+    if not np.any(f):
+        return Load(weight=rows, coupling=np.zeros(1))
+    return Load(
+        weight=rows,
+        coupling=sum_by(places.cell, f * (1 - f) * weight, topology.n_cells),
+    )

@@ -1,0 +1,35 @@
+"""Conditioning a prior on observations."""
+
+import math
+
+from netbo.errors import ObservationError, ParameterError
+from netbo.geometry import Points
+from netbo.posterior.block import BlockPosterior
+from netbo.posterior.dense import DensePosterior
+from netbo.posterior.observations import Observations
+from netbo.posterior.posterior import Mean, MeanSetting, Posterior
+from netbo.priors import DensePrior, FiniteElementPrior, Prior
+
+
+def condition(
+    prior: Prior, observations: Observations, *, regularization: float | None = None, mean: Mean = 0.0
+) -> Posterior:
+    """The posterior of the field given observations.
+
+    regularization: the lambda of eq:postmean, the noise variance of observations without their own.
+    mean: the constant mean of the field, or ESTIMATED.
+    """
+    if not isinstance(mean, MeanSetting) and not math.isfinite(mean):
+        raise ParameterError(f"mean must be a finite number or ESTIMATED, got {mean}; 0 is the paper's")
+    if isinstance(mean, MeanSetting) and not len(observations):
+        raise ObservationError("an estimated mean needs at least one observation, got none; pass mean=0.0")
+    points = prior.graph.bind(observations.points)
+    bound = Observations(
+        Points(points.edge, points.z, graph=prior.graph), observations.values, observations.noise
+    )
+    noise = bound.noise_variances(regularization)
+    if isinstance(prior, FiniteElementPrior):
+        return BlockPosterior(prior, bound, regularization=regularization, mean=mean, noise=noise)
+    if isinstance(prior, DensePrior):
+        return DensePosterior(prior, bound, regularization=regularization, mean=mean, noise=noise)
+    raise ParameterError(f"condition needs a prior, got {type(prior).__name__}; see whittle_matern")

@@ -1,0 +1,154 @@
+"""The posterior of a prior known by its kernel, in the t x t form (eq:postmean, eq:postcov)."""
+
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+
+from netbo.arrays import FloatArray
+from netbo.errors import NumericalError
+from netbo.geometry import Points
+from netbo.posterior.observations import Observations
+from netbo.posterior.posterior import EvidenceDerivatives, EvidenceTerms, Gradient, Mean, Posterior
+from netbo.priors import DensePrior, gaussian_samples
+
+
+class DensePosterior(Posterior):
+    """Field given observations, from the Cholesky factor of T = K_t + Lambda."""
+
+    prior: DensePrior
+
+    def __init__(
+        self,
+        prior: DensePrior,
+        observations: Observations,
+        *,
+        regularization: float | None,
+        mean: Mean,
+        noise: FloatArray,
+    ) -> None:
+        self.prior, self.observations, self.regularization = prior, observations, regularization
+        self.mean_setting, self.noise = mean, noise
+
+    @cached_property
+    def _kernel(self) -> FloatArray:
+        return self.prior.covariance(self.observations.points, self.observations.points)
+
+    @cached_property
+    def _cholesky(self) -> FloatArray:
+        """Lower factor of T."""
+        try:
+            factor: FloatArray = cho_factor(self._kernel + np.diag(self.noise), lower=True)[0]
+        except np.linalg.LinAlgError as cause:
+            raise NumericalError(
+                f"K + Lambda is not positive definite (n={len(self.observations)}, smallest noise "
+                f"{self.noise.min():.3g}, sigma^2 {self.prior.sigma**2:.3g}); raise the noise variance"
+            ) from cause
+        return factor
+
+    def _solve(self, values: FloatArray) -> FloatArray:
+        """T^-1 values."""
+        solution: FloatArray = cho_solve((self._cholesky, True), values)
+        return solution
+
+    @cached_property
+    def _centred(self) -> tuple[float, FloatArray]:
+        """The mean and T^-1 (y - m)."""
+        y = self.observations.values
+        if not self._mean_is_estimated:
+            mean = float(self.mean_setting)  # type: ignore[arg-type]
+            return mean, self._solve(y - mean)
+        centre = float(np.average(y, weights=1 / self.noise))
+        dual = self._solve(y - centre)
+        shift = float(dual.sum() / self._dual_of_ones.sum())
+        return centre + shift, dual - shift * self._dual_of_ones
+
+    @cached_property
+    def _dual_of_ones(self) -> FloatArray:
+        return self._solve(np.ones(len(self.observations)))
+
+    @property
+    def estimated_mean(self) -> float:
+        """The constant mean m: the given number, or its estimate."""
+        return self._centred[0]
+
+    @property
+    def mean_precision(self) -> float:
+        """1' T^-1 1."""
+        return float(self._dual_of_ones.sum())
+
+    def _cross(self, x: Points) -> FloatArray:
+        return self.prior.covariance(x, self.observations.points)
+
+    def _field(self, x: Points) -> FloatArray:
+        return self._cross(x) @ self._centred[1]
+
+    def _ones(self, x: Points) -> FloatArray:
+        return self._cross(x) @ self._dual_of_ones
+
+    def _whitened(self, x: Points) -> FloatArray:
+        """L^-1 k(x), (n, len(x))."""
+        whitened: FloatArray = solve_triangular(self._cholesky, self._cross(x).T, lower=True)
+        return whitened
+
+    def _field_variance(self, x: Points) -> FloatArray:
+        reduction: FloatArray = np.einsum("ij,ij->j", *(self._whitened(x),) * 2)
+        return self.prior.variance(x) - reduction
+
+    def _field_covariance(self, x: Points, y: Points) -> FloatArray:
+        return self.prior.covariance(x, y) - self._whitened(x).T @ self._whitened(y)
+
+    def _field_deviations(self, x: Points, rng: np.random.Generator, n: int) -> FloatArray:
+        return gaussian_samples(self._field_covariance(x, x), rng, n)
+
+    def information_gain(self) -> float:
+        """Mutual information of data and field (rmk:maximin design)."""
+        return (self._log_determinant - float(np.log(self.noise).sum())) / 2
+
+    @property
+    def _log_determinant(self) -> float:
+        return 2 * float(np.log(np.diag(self._cholesky)).sum())
+
+    def evidence_terms(self) -> EvidenceTerms:
+        """log|T| and (y - m)' T^-1 (y - m)."""
+        mean, dual = self._centred
+        quadratic = float((self.observations.values - mean) @ dual)
+        return EvidenceTerms(len(self.observations), self._log_determinant, quadratic)
+
+    def evidence_derivatives(self) -> EvidenceDerivatives:
+        """Derivatives of both terms: tr(T^-1 dT) and -(T^-1 y)' dT (T^-1 y)."""
+        inverse, dual = self._solve(np.eye(len(self.observations))), self._centred[1]
+        points = self.observations.points
+        noise = np.where(self.observations.has_own_noise, 0.0, self.noise)
+        changes = (self.prior.range_derivative(points, points), 2 * self._kernel, np.diag(noise))
+        return EvidenceDerivatives(
+            log_determinant=Gradient(*(float(np.sum(inverse * change)) for change in changes)),
+            quadratic=Gradient(*(-float(dual @ change @ dual) for change in changes)),
+        )
+
+    def extend(self, new: Observations) -> Self:
+        """The posterior after more observations; the Cholesky factor grows by rows, the old ones stay."""
+        noise = new.noise_variances(self.regularization)
+        other = type(self)(
+            self.prior,
+            self.observations.joined(new),
+            regularization=self.regularization,
+            mean=self.mean_setting,
+            noise=np.concatenate([self.noise, noise]),
+        )
+        old, n = len(self.observations), len(self.observations) + len(new)
+        if not old:
+            return other
+        kernel = np.empty((n, n))
+        kernel[:old, :old] = self._kernel
+        kernel[old:, :old] = self.prior.covariance(new.points, self.observations.points)
+        kernel[:old, old:] = kernel[old:, :old].T
+        kernel[old:, old:] = self.prior.covariance(new.points, new.points)
+        rows = solve_triangular(self._cholesky, kernel[:old, old:], lower=True).T
+        factor = np.zeros((n, n))
+        factor[:old, :old], factor[old:, :old] = self._cholesky, rows
+        corner = kernel[old:, old:] + np.diag(noise) - rows @ rows.T
+        factor[old:, old:] = cho_factor(corner, lower=True)[0]
+        other.__dict__.update(_kernel=kernel, _cholesky=factor)
+        return other

@@ -1,0 +1,114 @@
+"""Measurements on a network, and the distinct places they were taken at."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from netbo.arrays import BoolArray, FloatArray, IntArray, as_float_vector, read_only, require_finite, sum_by
+from netbo.errors import ObservationError
+from netbo.geometry import Points
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class Observations:
+    """Values measured at points; `noise` holds variances, NaN where the common one applies."""
+
+    points: Points
+    values: FloatArray  # (n,)
+    noise: FloatArray  # (n,) variances
+
+    def __init__(self, points: Points, values: ArrayLike, noise: ArrayLike | None = None) -> None:
+        y = as_float_vector(values, "observed values", ObservationError)
+        if len(y) != len(points):
+            raise ObservationError(
+                f"observations need one value per point, got {len(points)} points and {len(y)} values; "
+                "repeat a point that was measured twice"
+            )
+        require_finite(y, "observed values", ObservationError, "leave failed measurements out")
+        variances = np.full(len(y), np.nan) if noise is None else _as_noise(noise, len(y))
+        for name, value in (("points", points), ("values", read_only(y)), ("noise", read_only(variances))):
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def has_own_noise(self) -> BoolArray:
+        """Which observations carry a noise variance of their own."""
+        return np.isfinite(self.noise)
+
+    def joined(self, other: "Observations") -> Self:
+        """These observations, then the others."""
+        points = Points.concatenate([self.points, other.points])
+        values = np.concatenate([self.values, other.values])
+        return type(self)(points, values, np.concatenate([self.noise, other.noise]))
+
+    def noise_variances(self, regularization: float | None) -> FloatArray:
+        """Variance of every observation: its own, or else `regularization`."""
+        own = self.has_own_noise
+        if regularization is None:
+            if not own.all():
+                raise ObservationError(
+                    f"{np.sum(~own)} of {len(self)} observations have no noise variance, got "
+                    "regularization=None; pass regularization=variance"
+                )
+            return self.noise
+        if not (np.isfinite(regularization) and regularization > 0):
+            raise ObservationError(
+                f"regularization must be a positive variance, got {regularization}; "
+                "for exact values take 1e-10 of the squared amplitude"
+            )
+        return np.where(own, self.noise, regularization)
+
+
+def _as_noise(noise: ArrayLike, n: int) -> FloatArray:
+    variances = as_float_vector(noise, "noise variances", ObservationError)
+    if len(variances) not in (1, n):
+        raise ObservationError(
+            f"noise must be one variance or one for each of {n} observations, got {len(variances)}"
+        )
+    bad = variances[(variances <= 0) | np.isinf(variances)]
+    if bad.size:
+        raise ObservationError(
+            f"noise variances must be positive and finite, got {bad[0]}; "
+            "for exact values take 1e-10 of the squared amplitude"
+        )
+    return np.broadcast_to(variances, (n,)).copy()
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """Observations merged where their points coincide: values weighted by their precisions.
+
+    A field cannot tell apart what was measured at one place, so conditioning on the merged ones is the same,
+    and T^-1 y is recovered for all of them without dividing small differences by small variances.
+    """
+
+    first: IntArray  # (m,) an observation at each distinct place
+    group: IntArray  # (n,) distinct place of each observation
+    precisions: FloatArray  # (m,) sums of 1 / variance
+
+    @classmethod
+    def of(cls, keys: tuple[FloatArray | IntArray, ...], variances: FloatArray) -> Self:
+        """Merge observations that agree in all keys."""
+        order = np.lexsort(keys)
+        changes = np.zeros(len(order), dtype=bool)
+        for key in keys:
+            changes[1:] |= key[order][1:] != key[order][:-1]
+        group = np.empty(len(order), dtype=np.int64)
+        group[order] = np.cumsum(changes)
+        n_groups = int(group.max()) + 1 if len(group) else 0
+        first = np.empty(n_groups, dtype=np.int64)
+        first[group[order][::-1]] = order[::-1]
+        return cls(first=first, group=group, precisions=sum_by(group, 1 / variances, n_groups))
+
+    def mean(self, values: FloatArray, variances: FloatArray) -> FloatArray:
+        """Precision-weighted means at the distinct places, (m,)."""
+        return sum_by(self.group, values / variances, len(self.first)) / self.precisions
+
+    def spread(self, merged: FloatArray, values: FloatArray, variances: FloatArray) -> FloatArray:
+        """T^-1 y of all observations from that of the merged ones, (n,)."""
+        inside = values - self.mean(values, variances)[self.group]
+        return (inside + (merged / self.precisions)[self.group]) / variances

@@ -1,0 +1,168 @@
+"""What every posterior answers, and the constant mean all of them share."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from netbo.arrays import FloatArray
+from netbo.geometry import Points
+from netbo.posterior.observations import Observations
+from netbo.priors import Prior
+
+LOG_2_PI = float(np.log(2 * np.pi))
+
+
+class MeanSetting(Enum):
+    """How the constant mean of the field is found, when it is not a number."""
+
+    ESTIMATED = "estimated"  # by generalized least squares; its uncertainty is part of the posterior
+
+
+ESTIMATED = MeanSetting.ESTIMATED
+Mean = float | MeanSetting
+
+
+class Gradient(NamedTuple):
+    """Derivatives in the logarithms of the parameters; `noise` is the common variance."""
+
+    range: float
+    sigma: float
+    noise: float
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceTerms:
+    """log p(y) = -(log_determinant + quadratic + n log 2 pi) / 2, with T = K_t + Lambda."""
+
+    n: int
+    log_determinant: float  # log|T|
+    quadratic: float  # (y - m)' T^-1 (y - m)
+
+    @property
+    def log_evidence(self) -> float:
+        """Logarithm of the density of the data."""
+        return -(self.log_determinant + self.quadratic + self.n * LOG_2_PI) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceDerivatives:
+    """Derivatives of the two terms of the evidence."""
+
+    log_determinant: Gradient
+    quadratic: Gradient
+
+    @property
+    def log_evidence(self) -> Gradient:
+        """Gradient of the log evidence; an estimated mean is optimal, so it adds nothing."""
+        return Gradient(*(-(d + q) / 2 for d, q in zip(self.log_determinant, self.quadratic, strict=True)))
+
+
+class Posterior(ABC):
+    """The field given observations: a Gaussian field again.
+
+    Subclasses answer for the field without its mean; the mean is added here. With an estimated mean,
+    mu = m + k(x)' T^-1 (y - m) and the variance grows by (1 - k(x)' T^-1 1)^2 / (1' T^-1 1).
+    """
+
+    prior: Prior
+    observations: Observations
+    regularization: float | None
+    noise: FloatArray  # (n,) variance of every observation
+    mean_setting: Mean
+
+    @abstractmethod
+    def _field(self, x: Points) -> FloatArray:
+        """k(x)' T^-1 (y - m), (n,)."""
+
+    @abstractmethod
+    def _ones(self, x: Points) -> FloatArray:
+        """k(x)' T^-1 1, (n,)."""
+
+    @abstractmethod
+    def _field_variance(self, x: Points) -> FloatArray:
+        """k(x, x) - k(x)' T^-1 k(x), (n,)."""
+
+    @abstractmethod
+    def _field_covariance(self, x: Points, y: Points) -> FloatArray:
+        """k(x, y) - k(x)' T^-1 k(y), (n, m)."""
+
+    @abstractmethod
+    def _field_deviations(self, x: Points, rng: np.random.Generator, n: int) -> FloatArray:
+        """n draws of the field minus its mean, (n, len(x))."""
+
+    @property
+    @abstractmethod
+    def estimated_mean(self) -> float:
+        """The constant mean m: the given number, or its estimate."""
+
+    @property
+    @abstractmethod
+    def mean_precision(self) -> float:
+        """1' T^-1 1, the reciprocal variance of an estimated mean."""
+
+    @abstractmethod
+    def information_gain(self) -> float:
+        """Mutual information of data and field, log|I + Lambda^-1 K_t| / 2 (rmk:maximin design).
+
+        The mean is held fixed in it: a flat prior on the mean would make it infinite.
+        """
+
+    @abstractmethod
+    def evidence_terms(self) -> EvidenceTerms:
+        """The two terms of the log evidence."""
+
+    @abstractmethod
+    def evidence_derivatives(self) -> EvidenceDerivatives:
+        """Their derivatives in log range, log sigma and log noise (of observations without their own)."""
+
+    @abstractmethod
+    def extend(self, new: Observations) -> Self:
+        """The posterior after more observations, with the parameters as they are."""
+
+    @property
+    def _mean_is_estimated(self) -> bool:
+        return isinstance(self.mean_setting, MeanSetting)
+
+    def mean(self, x: Points) -> FloatArray:
+        """Posterior mean, (n,) (eq:postmean, eq:fem postmean)."""
+        return self.estimated_mean + self._field(x)
+
+    def variance(self, x: Points) -> FloatArray:
+        """Posterior variance, (n,) (eq:poststd; eq:fem poststd omits lambda, eq:fem postcov has it)."""
+        variance = self._field_variance(x)
+        if self._mean_is_estimated:
+            variance = variance + (1 - self._ones(x)) ** 2 / self.mean_precision
+        return np.maximum(variance, 0.0)
+
+    def std(self, x: Points) -> FloatArray:
+        """Posterior standard deviation of the field (not of a new measurement), (n,)."""
+        return np.sqrt(self.variance(x))
+
+    def covariance(self, x: Points, y: Points) -> FloatArray:
+        """Posterior covariance, (n, m) (eq:postcov, eq:fem postcov)."""
+        covariance = self._field_covariance(x, y)
+        if self._mean_is_estimated:
+            covariance = covariance + np.outer(1 - self._ones(x), 1 - self._ones(y)) / self.mean_precision
+        return covariance
+
+    def sample(
+        self, x: Points, rng: np.random.Generator, *, scale: float = 1.0, n: int | None = None
+    ) -> FloatArray:
+        """A sample path at x, (len(x),); n paths, (n, len(x)); deviations from the mean times `scale`."""
+        paths = self._field_deviations(x, rng, 1 if n is None else n)
+        if self._mean_is_estimated:
+            shift = rng.standard_normal(len(paths)) / np.sqrt(self.mean_precision)
+            paths = paths + np.outer(shift, 1 - self._ones(x))
+        paths = self.mean(x) + scale * paths
+        return paths[0] if n is None else paths
+
+    def log_evidence(self) -> float:
+        """Log density of the data, -n/2 log 2 pi included; at the estimated mean, if it is estimated."""
+        return self.evidence_terms().log_evidence
+
+    def log_evidence_gradient(self) -> Gradient:
+        """Derivatives of the log evidence in log range, log sigma and log noise."""
+        return self.evidence_derivatives().log_evidence
