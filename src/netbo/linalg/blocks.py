@@ -1,22 +1,27 @@
-"""p x p blocks as flat tuples of floats: one source for every p, unrolled into registers by the compiler.
+"""p x p blocks as flat tuples of floats: one source for every p, straight code in registers for each.
 
 A kernel written with these functions is compiled once for each p it meets: the length of the tuple is part
 of its type. `like` is any block, passed for its type alone. Symmetric blocks are stored as their upper
-triangle, row by row. Outside compiled code the functions only have their names and types.
+triangle, row by row. The operations emit their few instructions directly (numba intrinsics): compiled as
+functions of their own they would take most of a cold start. They exist inside compiled code only.
 """
 
 import math
-from collections.abc import Callable
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import numpy as np
-from numba.extending import overload
+from numba.core import cgutils, types
+from numba.extending import intrinsic, overload
 
 from netbo.arrays import FloatArray
 from netbo.linalg.kernels import FAST_MATH, kernel
 
 Block = tuple[float, ...]
 Vector = tuple[float, ...]
+Values = list[Any]  # LLVM values of the entries
+
+_FLAGS = tuple(sorted(FAST_MATH))
 
 
 def zero_block(p: int) -> Block:
@@ -34,121 +39,299 @@ def packed_size(p: int) -> int:
     return p * (p + 1) // 2
 
 
-def _compiled_only() -> NoReturn:
-    raise RuntimeError("block functions have no interpreted form; call them inside a @kernel")
+def _packed(p: int, i: int, j: int) -> int:
+    """Where entry (i, j) of a symmetric block lies in its upper triangle."""
+    i, j = min(i, j), max(i, j)
+    return i * p - i * (i - 1) // 2 + j - i
 
 
-def add(a: Block, b: Block) -> Block:
-    """The sum a + b."""
-    _compiled_only()
+def emitted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An operation given by the instructions it emits: function(context, *types) -> signature, emitter."""
+    return cast(Callable[..., Any], intrinsic(function))
 
 
-def subtract(a: Block, b: Block) -> Block:
-    """The difference a - b."""
-    _compiled_only()
+class _Emitter:
+    """Floating point instructions with the flags of our kernels."""
+
+    def __init__(self, builder: Any) -> None:
+        self.builder = builder
+
+    def add(self, a: Any, b: Any) -> Any:
+        return self.builder.fadd(a, b, flags=_FLAGS)
+
+    def subtract(self, a: Any, b: Any) -> Any:
+        return self.builder.fsub(a, b, flags=_FLAGS)
+
+    def multiply(self, a: Any, b: Any) -> Any:
+        return self.builder.fmul(a, b, flags=_FLAGS)
+
+    def divide(self, a: Any, b: Any) -> Any:
+        return self.builder.fdiv(a, b, flags=_FLAGS)
+
+    def negate(self, a: Any) -> Any:
+        return self.builder.fneg(a, flags=_FLAGS)
+
+    def dot(self, a: Sequence[Any], b: Sequence[Any]) -> Any:
+        """Sum of products, contracted to multiply-adds."""
+        total = self.multiply(a[0], b[0])
+        for x, y in zip(a[1:], b[1:], strict=True):
+            total = self.add(total, self.multiply(x, y))
+        return total
 
 
-def negate(a: Block) -> Block:
-    """The block -a."""
-    _compiled_only()
+def _order(block: Any) -> int:
+    """The p of a block type."""
+    return math.isqrt(len(block))
 
 
-def transpose(a: Block) -> Block:
-    """The transpose a'."""
-    _compiled_only()
+def _unary(entries: Callable[[_Emitter, int, Values], Values]) -> Callable[..., Block]:
+    """An operation block -> block."""
+
+    @emitted
+    def operation(typing_context: Any, a: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            values = entries(_Emitter(builder), _order(a), cgutils.unpack_tuple(builder, arguments[0]))
+            return context.make_tuple(builder, signature.return_type, values)
+
+        return a(a), emit
+
+    return operation
 
 
-def multiply(a: Block, b: Block) -> Block:
-    """The product a b."""
-    _compiled_only()
+def _binary(entries: Callable[[_Emitter, int, Values, Values], Values]) -> Callable[..., Block]:
+    """An operation (block, block) -> block or (block, vector) -> vector."""
+
+    @emitted
+    def operation(typing_context: Any, a: Any, b: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            a_values, b_values = (cgutils.unpack_tuple(builder, argument) for argument in arguments)
+            values = entries(_Emitter(builder), _order(a), a_values, b_values)
+            return context.make_tuple(builder, signature.return_type, values)
+
+        return b(a, b), emit
+
+    return operation
 
 
-def transpose_multiply(a: Block, b: Block) -> Block:
-    """The product a' b."""
-    _compiled_only()
+def _rows(p: int, a: Values) -> list[Values]:
+    return [a[i * p : (i + 1) * p] for i in range(p)]
 
 
-def multiply_transpose(a: Block, b: Block) -> Block:
-    """The product a b'."""
-    _compiled_only()
+def _columns(p: int, a: Values) -> list[Values]:
+    return [a[j::p] for j in range(p)]
 
 
-def symmetric_product(a: Block, b: Block) -> Block:
-    """The product a b', known to be symmetric: only its upper triangle is computed."""
-    _compiled_only()
+def _products(emit: _Emitter, left: list[Values], right: list[Values]) -> Values:
+    return [emit.dot(row, column) for row in left for column in right]
 
 
-def apply(a: Block, x: Vector) -> Vector:
-    """The product a x."""
-    _compiled_only()
+def _symmetric_products(emit: _Emitter, p: int, a: Values, b: Values) -> Values:
+    rows = (_rows(p, a), _rows(p, b))
+    upper = {(i, j): emit.dot(rows[0][i], rows[1][j]) for i in range(p) for j in range(i, p)}
+    return [upper[min(i, j), max(i, j)] for i in range(p) for j in range(p)]
 
 
-def apply_transpose(a: Block, x: Vector) -> Vector:
-    """The product a' x."""
-    _compiled_only()
+add = _binary(lambda emit, p, a, b: [emit.add(x, y) for x, y in zip(a, b, strict=True)])  # a + b
+subtract = _binary(lambda emit, p, a, b: [emit.subtract(x, y) for x, y in zip(a, b, strict=True)])  # a - b
+negate = _unary(lambda emit, p, a: [emit.negate(x) for x in a])  # -a
+transpose = _unary(lambda emit, p, a: [x for column in _columns(p, a) for x in column])  # a'
+multiply = _binary(lambda emit, p, a, b: _products(emit, _rows(p, a), _columns(p, b)))  # a b
+transpose_multiply = _binary(lambda emit, p, a, b: _products(emit, _columns(p, a), _columns(p, b)))  # a' b
+multiply_transpose = _binary(lambda emit, p, a, b: _products(emit, _rows(p, a), _rows(p, b)))  # a b'
+symmetric_product = _binary(_symmetric_products)  # a b', known to be symmetric: half of it is computed
+apply = _binary(lambda emit, p, a, x: [emit.dot(row, x) for row in _rows(p, a)])  # a x
+apply_transpose = _binary(lambda emit, p, a, x: [emit.dot(column, x) for column in _columns(p, a)])  # a' x
+
+
+@emitted
+def corner(typing_context: Any, a: Any) -> Any:
+    """The last corner of a block, where the field sits."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return cgutils.unpack_tuple(builder, arguments[0])[-1]
+
+    return types.float64(a), emit
+
+
+@emitted
+def add_corner(typing_context: Any, a: Any, value: Any) -> Any:
+    """The block a with `value` added to its last corner."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        values = cgutils.unpack_tuple(builder, arguments[0])
+        values[-1] = _Emitter(builder).add(values[-1], arguments[1])
+        return context.make_tuple(builder, a, values)
+
+    return a(a, types.float64), emit
+
+
+@emitted
+def order_of(typing_context: Any, like: Any) -> Any:
+    """The p of a block, a constant to the compiler."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return context.get_constant(types.intp, _order(like))
+
+    return types.intp(like), emit
+
+
+def _pointers(context: Any, builder: Any, kind: Any, array: Any, row: Any, column: Any) -> Callable[..., Any]:
+    """Pointers to entries (row + i, column + j) of a C-contiguous array; indices are trusted."""
+    view = context.make_array(kind)(context, builder, array)
+    width = cgutils.unpack_tuple(builder, view.shape, 2)[1]
+    first = builder.add(builder.mul(row, width), column)
+
+    def at(i: int, j: int) -> Any:
+        below = builder.mul(width, width.type(i)) if i else width.type(0)
+        return builder.gep(view.data, [builder.add(first, builder.add(below, width.type(j)))])
+
+    return at
+
+
+def _require_matrix(array: Any) -> None:
+    if not (isinstance(array, types.Array) and array.ndim == 2 and array.layout == "C"):
+        raise TypeError(f"blocks live in C-contiguous matrices, got {array}; copy it first")
+
+
+def _load(columns: Callable[[int], list[int | None]]) -> Callable[[FloatArray, int, Block], Block]:
+    """A load (array, index, like) from a row: columns(length) has the column of each entry, None for 0."""
+
+    @emitted
+    def operation(typing_context: Any, array: Any, index: Any, like: Any) -> Any:
+        _require_matrix(array)
+
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            zero = context.get_constant(types.float64, 0.0)
+            at = _pointers(context, builder, array, arguments[0], arguments[1], arguments[1].type(0))
+            values = [zero if j is None else builder.load(at(0, j)) for j in columns(len(like))]
+            return context.make_tuple(builder, like, values)
+
+        return like(array, types.intp, like), emit
+
+    return operation
+
+
+def _store(columns: Callable[[int], list[int | None]]) -> Callable[[FloatArray, int, Block], None]:
+    """A store (array, index, block) to a row: columns(length) as in `_load`, None leaves an entry out."""
+
+    @emitted
+    def operation(typing_context: Any, array: Any, index: Any, a: Any) -> Any:
+        _require_matrix(array)
+
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            at = _pointers(context, builder, array, arguments[0], arguments[1], arguments[1].type(0))
+            for value, j in zip(cgutils.unpack_tuple(builder, arguments[2]), columns(len(a)), strict=True):
+                if j is not None:
+                    builder.store(value, at(0, j))
+            return context.get_dummy_value()
+
+        return types.none(array, types.intp, a), emit
+
+    return operation
+
+
+def _all(n: int) -> list[int | None]:
+    return list(range(n))
+
+
+def _triangle(n: int) -> list[int | None]:
+    p = math.isqrt(n)
+    return [_packed(p, i, j) for i in range(p) for j in range(p)]
+
+
+def _upper_only(n: int) -> list[int | None]:
+    p = math.isqrt(n)
+    return [_packed(p, i, j) if i <= j else None for i in range(p) for j in range(p)]
+
+
+def _behind_triangle(n: int) -> list[int | None]:
+    shift = packed_size(math.isqrt(n))
+    return [shift + i for i in range(n)]
+
+
+def _anti_triangle(n: int) -> list[int | None]:
+    p = math.isqrt(n)
+    return [p - 1 - i - j if i + j < p else None for i in range(p) for j in range(p)]
+
+
+load = _load(_all)  # the block, or vector, in a row
+store = _store(_all)
+load_symmetric = _load(_triangle)  # the symmetric block whose upper triangle leads a row
+store_symmetric = _store(_upper_only)
+# What elimination leaves of a node is one row: the inverse pivot's triangle, then the fill. A single stream
+# through memory is a third faster than two.
+load_fill = _load(_behind_triangle)
+store_fill = _store(_behind_triangle)
+load_hankel = _load(_anti_triangle)  # S_ij = K_(p-1-i-j) from the Taylor coefficients in a row
+
+
+@emitted
+def load_dense(typing_context: Any, array: Any, row: Any, column: Any, like: Any) -> Any:
+    """The block of a dense matrix whose first entry is (row, column)."""
+    _require_matrix(array)
+    p = _order(like)
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        at = _pointers(context, builder, array, *arguments[:3])
+        return context.make_tuple(builder, like, [builder.load(at(i, j)) for i in range(p) for j in range(p)])
+
+    return like(array, types.intp, types.intp, like), emit
+
+
+@emitted
+def _invert_small(typing_context: Any, a: Any) -> Any:
+    """Inverse and determinant for p = 1 and 2."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        e, v = _Emitter(builder), cgutils.unpack_tuple(builder, arguments[0])
+        one = context.get_constant(types.float64, 1.0)
+        if len(a) == 1:
+            determinant, values = v[0], [e.divide(one, v[0])]
+        else:
+            determinant = e.subtract(e.multiply(v[0], v[3]), e.multiply(v[1], v[1]))
+            r = e.divide(one, determinant)
+            off = e.negate(e.multiply(v[1], r))
+            values = [e.multiply(v[3], r), off, off, e.multiply(v[0], r)]
+        inverse = context.make_tuple(builder, a, values)
+        return context.make_tuple(builder, signature.return_type, [inverse, determinant])
+
+    return types.Tuple((a, types.float64))(a), emit
 
 
 def invert(a: Block) -> tuple[Block, float]:
     """Inverse and absolute determinant of a symmetric block, of which the upper triangle is read."""
-    _compiled_only()
+    raise RuntimeError("block operations have no interpreted form; call them inside a @kernel")
 
 
-def corner(a: Block) -> float:
-    """The last corner, where the field sits."""
-    _compiled_only()
+@overload(
+    invert, jit_options={"forceinline": True, "fastmath": FAST_MATH, "error_model": "numpy"}, strict=False
+)
+def _invert(a: Any) -> Any:
+    p = _order(a)
+    if p <= 2:
 
+        def small(a: Block) -> tuple[Block, float]:
+            inverse, determinant = _invert_small(a)
+            return inverse, abs(determinant)
 
-def add_corner(a: Block, value: float) -> Block:
-    """The block a with `value` added to its last corner."""
-    _compiled_only()
+        return small
 
+    def large(a: Block) -> tuple[Block, float]:
+        work = np.zeros((p, 2 * p))
+        for i in range(p):
+            work[i, p + i] = 1.0
+            for j in range(p):
+                work[i, j] = a[min(i, j) * p + max(i, j)]
+        determinant = _gauss_jordan(work)
+        triangle = np.empty((1, p * (p + 1) // 2))
+        column = 0
+        for i in range(p):
+            for j in range(i, p):
+                triangle[0, column] = work[i, p + j]
+                column += 1
+        return load_symmetric(triangle, 0, a), determinant
 
-def load(array: FloatArray, index: int, like: Block) -> Block:
-    """The block, or vector, in a row of `array`."""
-    _compiled_only()
-
-
-def store(array: FloatArray, index: int, a: Block) -> None:
-    """Write a block, or vector, to a row of `array`."""
-    _compiled_only()
-
-
-def load_dense(array: FloatArray, row: int, column: int, like: Block) -> Block:
-    """The block of a dense matrix whose first entry is (row, column)."""
-    _compiled_only()
-
-
-def order_of(like: Block) -> int:
-    """The p of a block."""
-    _compiled_only()
-
-
-def load_symmetric(array: FloatArray, index: int, like: Block) -> Block:
-    """The symmetric block whose upper triangle leads a row of `array`."""
-    _compiled_only()
-
-
-def store_symmetric(array: FloatArray, index: int, a: Block) -> None:
-    """Write the upper triangle of a block to a row of `array`."""
-    _compiled_only()
-
-
-def load_hankel(array: FloatArray, index: int, like: Block) -> Block:
-    """The anti-triangular block S_ij = K_(p-1-i-j) of the Taylor coefficients in a row of `array`."""
-    _compiled_only()
-
-
-def store_pivot(array: FloatArray, index: int, inverse: Block, fill: Block) -> None:
-    """Write what elimination leaves of a node: the upper triangle of the inverse pivot, then the fill.
-
-    One row for both: a single stream through memory is a third faster than two.
-    """
-    _compiled_only()
-
-
-def load_fill(array: FloatArray, index: int, like: Block) -> Block:
-    """The fill behind the inverse pivot."""
-    _compiled_only()
+    return large
 
 
 @kernel
@@ -174,194 +357,3 @@ def _gauss_jordan(work: FloatArray) -> float:
                 for j in range(2 * p):
                     work[i, j] -= factor * work[k, j]
     return determinant
-
-
-def _order(block: Any) -> int:
-    """The p of a block type."""
-    return math.isqrt(len(block))
-
-
-def _packed(p: int, i: int, j: int) -> int:
-    """Where entry (i, j) of a symmetric block lies in its upper triangle."""
-    i, j = min(i, j), max(i, j)
-    return i * p - i * (i - 1) // 2 + j - i
-
-
-def _function(arguments: str, *lines: str) -> Callable[..., Any]:
-    """A function made of statements: the unrolled form of one operation for one p."""
-    scope: dict[str, Any] = {"np": np, "_gauss_jordan": _gauss_jordan}
-    exec(f"def body({arguments}):\n" + "\n".join(f"    {line}" for line in lines), scope)
-    function: Callable[..., Any] = scope["body"]
-    return function
-
-
-def _returns(arguments: str, entries: list[str]) -> Callable[..., Any]:
-    return _function(arguments, f"return ({', '.join(entries)},)")
-
-
-def _implements(stub: Callable[..., Any]) -> Callable[..., Any]:
-    """Register a builder: from the types of the arguments it makes the function that is compiled."""
-    options: Any = {"forceinline": True, "fastmath": FAST_MATH, "error_model": "numpy"}
-    decorator: Callable[..., Any] = overload(stub, jit_options=options, strict=False)
-    return decorator
-
-
-@_implements(add)
-def _add(a: Any, b: Any) -> Any:
-    return _returns("a, b", [f"a[{i}] + b[{i}]" for i in range(len(a))])
-
-
-@_implements(subtract)
-def _subtract(a: Any, b: Any) -> Any:
-    return _returns("a, b", [f"a[{i}] - b[{i}]" for i in range(len(a))])
-
-
-@_implements(negate)
-def _negate(a: Any) -> Any:
-    return _returns("a", [f"-a[{i}]" for i in range(len(a))])
-
-
-@_implements(transpose)
-def _transpose(a: Any) -> Any:
-    p = _order(a)
-    return _returns("a", [f"a[{j * p + i}]" for i in range(p) for j in range(p)])
-
-
-def _product(p: int, left: Callable[[int, int], int], right: Callable[[int, int], int]) -> Callable[..., Any]:
-    """The product with entries sum_k a[left(i, k)] b[right(k, j)]."""
-    entries = [
-        " + ".join(f"a[{left(i, k)}] * b[{right(k, j)}]" for k in range(p))
-        for i in range(p)
-        for j in range(p)
-    ]
-    return _returns("a, b", entries)
-
-
-@_implements(multiply)
-def _multiply(a: Any, b: Any) -> Any:
-    p = _order(a)
-    return _product(p, lambda i, k: i * p + k, lambda k, j: k * p + j)
-
-
-@_implements(transpose_multiply)
-def _transpose_multiply(a: Any, b: Any) -> Any:
-    p = _order(a)
-    return _product(p, lambda i, k: k * p + i, lambda k, j: k * p + j)
-
-
-@_implements(multiply_transpose)
-def _multiply_transpose(a: Any, b: Any) -> Any:
-    p = _order(a)
-    return _product(p, lambda i, k: i * p + k, lambda k, j: j * p + k)
-
-
-@_implements(symmetric_product)
-def _symmetric_product(a: Any, b: Any) -> Any:
-    p = _order(a)
-    pairs = [(min(i, j), max(i, j)) for i in range(p) for j in range(p)]
-    upper = {
-        (i, j): " + ".join(f"a[{i * p + k}] * b[{j * p + k}]" for k in range(p))
-        for i, j in sorted(set(pairs))
-    }
-    lines = [f"z{i}{j} = {sum_}" for (i, j), sum_ in upper.items()]
-    return _function("a, b", *lines, "return (" + ", ".join(f"z{i}{j}" for i, j in pairs) + ",)")
-
-
-@_implements(apply)
-def _apply(a: Any, x: Any) -> Any:
-    p = len(x)
-    return _returns("a, x", [" + ".join(f"a[{i * p + k}] * x[{k}]" for k in range(p)) for i in range(p)])
-
-
-@_implements(apply_transpose)
-def _apply_transpose(a: Any, x: Any) -> Any:
-    p = len(x)
-    return _returns("a, x", [" + ".join(f"a[{k * p + i}] * x[{k}]" for k in range(p)) for i in range(p)])
-
-
-@_implements(invert)
-def _invert(a: Any) -> Any:
-    p = _order(a)
-    if p == 1:
-        return _function("a", "return (1.0 / a[0],), abs(a[0])")
-    if p == 2:
-        return _function(
-            "a",
-            "determinant = a[0] * a[3] - a[1] * a[1]",
-            "r = 1.0 / determinant",
-            "return (a[3] * r, -a[1] * r, -a[1] * r, a[0] * r), abs(determinant)",
-        )
-    entries = ", ".join(f"w[{min(i, j)}, {p + max(i, j)}]" for i in range(p) for j in range(p))
-    matrix = [f"w[{i}, {j}] = a[{min(i, j) * p + max(i, j)}]" for i in range(p) for j in range(p)]
-    unit = [f"w[{i}, {p + j}] = {float(i == j)}" for i in range(p) for j in range(p)]
-    make = f"w = np.empty(({p}, {2 * p}))"
-    return _function("a", make, *matrix, *unit, "d = _gauss_jordan(w)", f"return ({entries}), d")
-
-
-@_implements(corner)
-def _corner(a: Any) -> Any:
-    return _function("a", f"return a[{len(a) - 1}]")
-
-
-@_implements(add_corner)
-def _add_corner(a: Any, value: Any) -> Any:
-    last = len(a) - 1
-    return _returns("a, value", [f"a[{i}]" for i in range(last)] + [f"a[{last}] + value"])
-
-
-@_implements(load)
-def _load(array: Any, index: Any, like: Any) -> Any:
-    return _returns("array, index, like", [f"array[index, {i}]" for i in range(len(like))])
-
-
-@_implements(store)
-def _store(array: Any, index: Any, a: Any) -> Any:
-    return _function("array, index, a", *(f"array[index, {i}] = a[{i}]" for i in range(len(a))))
-
-
-@_implements(load_symmetric)
-def _load_symmetric(array: Any, index: Any, like: Any) -> Any:
-    p = _order(like)
-    entries = [f"array[index, {_packed(p, i, j)}]" for i in range(p) for j in range(p)]
-    return _returns("array, index, like", entries)
-
-
-def _upper_triangle(p: int, name: str) -> list[str]:
-    return [f"array[index, {_packed(p, i, j)}] = {name}[{i * p + j}]" for i in range(p) for j in range(i, p)]
-
-
-@_implements(store_symmetric)
-def _store_symmetric(array: Any, index: Any, a: Any) -> Any:
-    return _function("array, index, a", *_upper_triangle(_order(a), "a"))
-
-
-@_implements(load_hankel)
-def _load_hankel(array: Any, index: Any, like: Any) -> Any:
-    p = _order(like)
-    entries = [f"array[index, {p - 1 - i - j}]" if i + j < p else "0.0" for i in range(p) for j in range(p)]
-    return _returns("array, index, like", entries)
-
-
-@_implements(store_pivot)
-def _store_pivot(array: Any, index: Any, inverse: Any, fill: Any) -> Any:
-    p = _order(inverse)
-    behind = [f"array[index, {packed_size(p) + i}] = fill[{i}]" for i in range(p * p)]
-    return _function("array, index, inverse, fill", *_upper_triangle(p, "inverse"), *behind)
-
-
-@_implements(load_fill)
-def _load_fill(array: Any, index: Any, like: Any) -> Any:
-    shift = packed_size(_order(like))
-    return _returns("array, index, like", [f"array[index, {shift + i}]" for i in range(len(like))])
-
-
-@_implements(load_dense)
-def _load_dense(array: Any, row: Any, column: Any, like: Any) -> Any:
-    p = _order(like)
-    entries = [f"array[row + {i}, column + {j}]" for i in range(p) for j in range(p)]
-    return _returns("array, row, column, like", entries)
-
-
-@_implements(order_of)
-def _order_of(like: Any) -> Any:
-    return _function("like", f"return {_order(like)}")

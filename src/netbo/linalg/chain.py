@@ -30,7 +30,7 @@ from netbo.linalg.blocks import (
     negate,
     order_of,
     store,
-    store_pivot,
+    store_fill,
     store_symmetric,
     subtract,
     symmetric_product,
@@ -48,7 +48,8 @@ def _coupled(O: Block, coupling: FloatArray, cell: int, sign: float) -> Block:
 
     A coupling of length 1 stands for all cells: no branch, so that both halves share one basic block.
     """
-    return add_corner(O, sign * coupling[cell if len(coupling) > 1 else 0])
+    corrected: Block = add_corner(O, sign * coupling[cell if len(coupling) > 1 else 0])
+    return corrected
 
 
 @inline
@@ -111,8 +112,10 @@ def eliminate_chains(
                 Rr = subtract(add_corner(both, sign * weight[n_vertices + right]), sent_right)
                 inverse_l, det_l, end_l, sent_left, fill_l = _eliminate(Rl, Bl, Nl)
                 inverse_r, det_r, end_r, sent_right, fill_r = _eliminate(Rr, Br, Nr)
-                store_pivot(pivots, left, inverse_l, Bl)
-                store_pivot(pivots, right, inverse_r, Br)
+                store_symmetric(pivots, left, inverse_l)
+                store_fill(pivots, left, Bl)
+                store_symmetric(pivots, right, inverse_r)
+                store_fill(pivots, right, Br)
                 Ra, Bl, left = subtract(Ra, end_l), fill_l, left + 1
                 Rb, Br, right = subtract(Rb, end_r), fill_r, right - 1
                 product *= (det_l * unit) * (det_r * unit)
@@ -123,12 +126,14 @@ def eliminate_chains(
                 Nl = _coupled(O, coupling, cell + n_left, sign)
                 Rl = subtract(add_corner(both, sign * weight[n_vertices + left]), sent_left)
                 inverse_l, det_l, end_l, sent_left, fill_l = _eliminate(Rl, Bl, Nl)
-                store_pivot(pivots, left, inverse_l, Bl)
+                store_symmetric(pivots, left, inverse_l)
+                store_fill(pivots, left, Bl)
                 Ra, Bl, left = subtract(Ra, end_l), fill_l, left + 1
                 product *= det_l * unit
             Rm = subtract(subtract(add_corner(both, sign * weight[n_vertices + left]), sent_left), sent_right)
             inverse, determinant = invert(subtract(subtract(Rm, Bl), Br))
-            store_pivot(pivots, left, inverse, Bl)
+            store_symmetric(pivots, left, inverse)
+            store_fill(pivots, left, Bl)
             store(middle, e, Br)
             W = multiply(inverse, Rm)
             Ra, Rb = subtract(Ra, transpose_multiply(Bl, W)), subtract(Rb, transpose_multiply(Br, W))

@@ -43,13 +43,19 @@ def analyse(n_vertices: int, tails: IntArray, heads: IntArray) -> Pattern:
     keys = np.unique(high[proper] * n_vertices + low[proper])
     row_starts = np.searchsorted(keys, np.arange(n_vertices + 1) * n_vertices)
     columns = keys % n_vertices
-    parents, counts = _elimination_tree(row_starts, columns)
+    parents, counts, seen = np.full((3, n_vertices), -1)
+    _elimination_tree(row_starts, columns, parents, counts, seen)
     starts = np.concatenate([[0], np.cumsum(counts)])
-    rows = _column_rows(row_starts, columns, parents, starts)
+    rows, free = np.empty(starts[-1], dtype=np.int64), starts[:-1].copy()
+    seen[:] = -1
+    _column_rows(row_starts, columns, parents, seen, free, rows)
     n_head = n_vertices - _dense_tail(counts)
     starts = starts[: n_head + 1]
     rows = np.ascontiguousarray(rows[: starts[-1]])
-    slots = _find_slots(low, high, starts, rows, n_head)
+    # Entries of L are sorted by column and row, so an edge's is found by bisection.
+    entries = np.repeat(np.arange(n_head), np.diff(starts)) * n_vertices + rows
+    slots = np.searchsorted(entries, low * n_vertices + high)
+    slots = np.where(proper, np.where(low < n_head, slots, -2), -1)
     return Pattern(rank=rank, starts=starts, rows=rows, slots=slots, n_head=n_head)
 
 
@@ -69,13 +75,12 @@ def _minimum_degree(n_vertices: int, tails: IntArray, heads: IntArray) -> IntArr
 
 
 @kernel
-def _elimination_tree(row_starts: IntArray, columns: IntArray) -> tuple[IntArray, IntArray]:
+def _elimination_tree(
+    row_starts: IntArray, columns: IntArray, parents: IntArray, counts: IntArray, seen: IntArray
+) -> None:
     """Parent of every vertex in the elimination tree and the number of rows below each diagonal."""
-    n = len(row_starts) - 1
-    parents = np.full(n, -1, np.int64)
-    seen = np.full(n, -1, np.int64)
-    counts = np.zeros(n, np.int64)
-    for k in range(n):
+    for k in range(len(parents)):
+        counts[k] = 0
         seen[k] = k
         for entry in range(row_starts[k], row_starts[k + 1]):
             i = columns[entry]
@@ -85,17 +90,14 @@ def _elimination_tree(row_starts: IntArray, columns: IntArray) -> tuple[IntArray
                 counts[i] += 1
                 seen[i] = k
                 i = parents[i]
-    return parents, counts
 
 
 @kernel
-def _column_rows(row_starts: IntArray, columns: IntArray, parents: IntArray, starts: IntArray) -> IntArray:
+def _column_rows(
+    row_starts: IntArray, columns: IntArray, parents: IntArray, seen: IntArray, free: IntArray, rows: IntArray
+) -> None:
     """Row numbers of L, column by column, ascending because rows are visited in order."""
-    n = len(row_starts) - 1
-    rows = np.empty(starts[n], np.int64)
-    free = starts[:n].copy()
-    seen = np.full(n, -1, np.int64)
-    for k in range(n):
+    for k in range(len(parents)):
         seen[k] = k
         for entry in range(row_starts[k], row_starts[k + 1]):
             i = columns[entry]
@@ -104,7 +106,6 @@ def _column_rows(row_starts: IntArray, columns: IntArray, parents: IntArray, sta
                 free[i] += 1
                 seen[i] = k
                 i = parents[i]
-    return rows
 
 
 def _dense_tail(counts: IntArray) -> int:
@@ -114,18 +115,3 @@ def _dense_tail(counts: IntArray) -> int:
     dense = np.flatnonzero(filled >= DENSE_FRACTION * full)
     size = int(dense[-1]) + 1 if dense.size else 0
     return size if size >= SMALLEST_TAIL else 0
-
-
-@kernel
-def _find_slots(low: IntArray, high: IntArray, starts: IntArray, rows: IntArray, n_head: int) -> IntArray:
-    """Entry of L to which each edge adds; see Pattern.slots."""
-    slots = np.full(len(low), -1, np.int64)
-    for e in range(len(low)):
-        if low[e] == high[e]:
-            continue
-        if low[e] >= n_head:
-            slots[e] = -2
-            continue
-        first, last = starts[low[e]], starts[low[e] + 1]
-        slots[e] = first + np.searchsorted(rows[first:last], high[e])
-    return slots

@@ -127,8 +127,9 @@ class BlockFactor:
             self._L, R, tail, self._sign, like,
         )  # fmt: skip
         log = vertices.factor_vertices(
-            pattern.starts, pattern.rows, pattern.n_head, self._L, R, self._inverses, tail, like
-        )
+            pattern.starts, pattern.rows, pattern.n_head, self._L, R, np.empty_like(self._inverses),
+            self._inverses, tail, np.empty((4, t.n_vertices), dtype=np.int64), like,
+        )  # fmt: skip
         self._tail: TailFactor = factor_tail(tail, R[pattern.n_head :], p)
         self.log_determinant = float(logs.sum() + log + self._tail.log_determinant)
         if not np.isfinite(self.log_determinant):
@@ -150,8 +151,9 @@ class BlockFactor:
             chain.forward_chains, t.offsets, t.offsets, t.n_vertices, self._taylor, self._coupling,
             self._pivots, self._middle, x, ends, self._sign, like, zero,
         )  # fmt: skip
-        y = vertices.forward_vertices(
-            t.tails, t.heads, pattern.rank, pattern.starts, pattern.rows, self._L, ends, x, zero, like
+        y = np.empty((t.n_vertices, self.order))
+        vertices.forward_vertices(
+            t.tails, t.heads, pattern.rank, pattern.starts, pattern.rows, self._L, ends, x, y, zero, like
         )
         if pattern.n_tail:
             y[pattern.n_head :] = self._tail.solve(y[pattern.n_head :])
@@ -169,8 +171,9 @@ class BlockFactor:
         Z, Zd = np.empty((len(pattern.rows), p * p)), np.empty((t.n_vertices, packed_size(p)))
         tail_inverse = self._tail.inverse(p)
         vertices.select_vertices(
-            pattern.starts, pattern.rows, pattern.n_head, self._L, self._inverses, tail_inverse, Z, Zd, like
-        )
+            pattern.starts, pattern.rows, pattern.n_head, self._L, self._inverses, tail_inverse, Z, Zd,
+            np.empty((t.n_vertices, p * p)), like,
+        )  # fmt: skip
         vertex_blocks, edge_blocks = np.empty_like(Zd), np.empty((t.n_edges, p * p))
         vertices.gather_edge_blocks(
             t.tails, t.heads, pattern.rank, pattern.slots, pattern.n_head, Z, Zd, tail_inverse,

@@ -90,22 +90,24 @@ def factor_vertices(
     n_head: int,
     L: FloatArray,
     R: FloatArray,
+    pivots: FloatArray,
     inverses: FloatArray,
     tail: FloatArray,
+    work: IntArray,
     like: Block,
 ) -> float:
     """Eliminate the head, in place: L becomes the factor, R the row sums left for the tail; log|det| of it.
 
-    `inverses` receives the upper triangles of the inverse pivots; `tail` the Schur complement's blocks.
+    `pivots` and `inverses` receive upper triangles of the pivots and their inverses, `tail` the blocks of the
+    Schur complement. `work` (4, V) holds linked lists: of the columns whose next row is k, first and
+    following; how far each column is used up; and where the rows of the current column are in L.
     """
     n = len(R)
     p = order_of(like)
-    pivots = np.empty((n_head, inverses.shape[1]))
-    place = np.empty(n, np.int64)
-    following = np.full(n_head, -1, np.int64)  # linked lists: the columns whose next row is k
-    heads = np.full(n, -1, np.int64)
-    reached = starts[:n_head].copy()
+    heads, following, reached, place = work[0], work[1], work[2], work[3]
     log = 0.0
+    for k in range(n):
+        heads[k] = -1
     for k in range(n):
         if k < n_head:
             for q in range(starts[k], starts[k + 1]):
@@ -130,6 +132,7 @@ def factor_vertices(
             i = after
         if k < n_head:
             log += _finish_column(k, starts, rows, L, R, pivots, inverses, like)
+            reached[k] = starts[k]
             if starts[k] < starts[k + 1]:
                 following[k] = heads[rows[starts[k]]]
                 heads[rows[starts[k]]] = k
@@ -179,11 +182,11 @@ def forward_vertices(
     L: FloatArray,
     ends: FloatArray,
     x: FloatArray,
+    y: FloatArray,
     zero: Vector,
     like: Block,
-) -> FloatArray:
-    """Forward substitution of the head: the vertex rows of x (N, p) plus what the edges send, by rank."""
-    y = np.empty((len(rank), len(zero)))
+) -> None:
+    """Forward substitution of the head: y (V, p), by rank, from the vertex rows of x and what edges send."""
     for v in range(len(rank)):
         store(y, rank[v], load(x, v, zero))
     for e in range(len(tails)):
@@ -194,7 +197,6 @@ def forward_vertices(
         yk = load(y, k, zero)
         for q in range(starts[k], starts[k + 1]):
             store(y, rows[q], subtract(load(y, rows[q], zero), apply(load(L, q, like), yk)))
-    return y
 
 
 @kernel
@@ -294,6 +296,7 @@ def select_vertices(
     tail_inverse: FloatArray,
     Z: FloatArray,
     Zd: FloatArray,
+    sums: FloatArray,
     like: Block,
 ) -> None:
     """Takahashi's recursion: blocks of the inverse on the pattern of L (Z) and on the diagonal (Zd).
@@ -301,8 +304,6 @@ def select_vertices(
     Column k needs Z_ij for all pairs of its rows; they lie on the pattern of column min(i, j), of which the
     rows of column k beyond it are a part: they are met by walking along it, or searched if it is long.
     """
-    n = len(Zd)
-    sums = np.empty((n, Z.shape[1]))
     for k in range(n_head - 1, -1, -1):
         first, last = starts[k], starts[k + 1]
         split = last

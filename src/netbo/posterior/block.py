@@ -16,7 +16,7 @@ from netbo.linalg import (
     derivative_form,
     derivative_trace,
 )
-from netbo.posterior.moments import Moments, Step
+from netbo.posterior.moments import NodalMeans, NodalSpread, Step, gained
 from netbo.posterior.observations import Distinct, Observations
 from netbo.posterior.posterior import EvidenceDerivatives, EvidenceTerms, Gradient, Mean, Posterior
 from netbo.priors import FiniteElementPrior, field_columns, field_covariance, interpolated_variance
@@ -42,8 +42,8 @@ class BlockPosterior(Posterior):
         self.prior, self.observations, self.regularization = prior, observations, regularization
         self.mean_setting, self.noise = mean, noise
         self._at = canonical(prior.space.locate(observations.points))
-        self._updates: tuple[tuple[FloatArray, float], ...] = ()
-        self._base: BlockPosterior = self
+        self._parent: BlockPosterior | None = None
+        self._steps: tuple[Step, ...] = ()  # observations added by rank one, since the last factorization
 
     @cached_property
     def _distinct(self) -> Distinct:
@@ -126,18 +126,23 @@ class BlockPosterior(Posterior):
         return self.factor.select()
 
     @cached_property
-    def _moments(self) -> Moments:
-        selected, nodal = self._selected, self._solutions[:, :, -1]
-        estimated = self._mean_is_estimated
-        return Moments(
+    def _means(self) -> NodalMeans:
+        if self._parent is not None:
+            return self._parent._means.after(self._steps[-1])
+        nodal, estimated = self._solutions[:, :, -1], self._mean_is_estimated
+        return NodalMeans(
             values=nodal[0],
             ones=nodal[1] if estimated else np.zeros(0),
-            variances=selected.variances,
-            neighbours=selected.neighbours,
             ones_ones=float(self._duals[1].sum()) if estimated else 0.0,
             ones_values=float(self._duals[0].sum()) if estimated else 0.0,
-            gain=self._gain,
         )
+
+    @cached_property
+    def _spread(self) -> NodalSpread:
+        if self._parent is not None:
+            left, right, _ = self.prior.space.cell_ends
+            return self._parent._spread.after(self._steps[-1], left, right)
+        return NodalSpread(self._selected.variances, self._selected.neighbours)
 
     @cached_property
     def _gain(self) -> float:
@@ -153,27 +158,27 @@ class BlockPosterior(Posterior):
     def _shift(self) -> float:
         if not self._mean_is_estimated:
             return 0.0
-        return self._moments.ones_values / self._moments.ones_ones
+        return self._means.ones_values / self._means.ones_ones
 
     @property
     def mean_precision(self) -> float:
         """1' T^-1 1."""
-        return self._moments.ones_ones
+        return self._means.ones_ones
 
     def _field(self, x: Points) -> FloatArray:
         at = self.prior.space.locate(x)
-        field = at.interpolate(self._moments.values)
+        field = at.interpolate(self._means.values)
         if self._mean_is_estimated:
-            field = field - self._shift * at.interpolate(self._moments.ones)
+            field = field - self._shift * at.interpolate(self._means.ones)
         return self.prior.scale(at) * field
 
     def _ones(self, x: Points) -> FloatArray:
         at = self.prior.space.locate(x)
-        return self.prior.scale(at) * at.interpolate(self._moments.ones)
+        return self.prior.scale(at) * at.interpolate(self._means.ones)
 
     def _field_variance(self, x: Points) -> FloatArray:
         at = self.prior.space.locate(x)
-        unit = interpolated_variance(self._moments, at)
+        unit = interpolated_variance(self._spread, at)
         return self.prior.amplitude * self.prior.scale(at) ** 2 * unit
 
     def _field_covariance(self, x: Points, y: Points) -> FloatArray:
@@ -197,7 +202,9 @@ class BlockPosterior(Posterior):
 
     def information_gain(self) -> float:
         """Mutual information of data and field (rmk:maximin design)."""
-        return self._moments.gain
+        if self._parent is not None:
+            return self._parent.information_gain() + gained(self._steps[-1])
+        return self._gain
 
     @property
     def _dual(self) -> FloatArray:
@@ -268,26 +275,26 @@ class BlockPosterior(Posterior):
             mean=self.mean_setting,
             noise=np.concatenate([self.noise, noise]),
         )
-        if len(self._updates) >= REFRESH or not len(self.observations):
+        if len(self._steps) >= REFRESH or not len(self.observations):
             return other
         at = taken(other._at, np.array([len(self.observations)]))
-        column = field_columns(self._base.factor, at)[0]
-        for earlier, denominator in self._updates:
-            column -= earlier * (float(at.interpolate(earlier)[0]) / denominator)
-        scale = float(self.prior.scale(at)[0])
-        amplitude = self.prior.amplitude
+        base = self
+        while base._parent is not None:
+            base = base._parent  # type: ignore[assignment]
+        column = field_columns(base.factor, at)[0]
+        for step in self._steps:
+            column = step.project(column, at)
+        scale, amplitude = float(self.prior.scale(at)[0]), self.prior.amplitude
         step = Step(
             at=at,
             value=float(new.values[0]) - self._centre,
             scale=scale,
             amplitude=amplitude,
-            variance=float(at.interpolate(column)[0]),
+            column=column,
             noise=float(noise[0]) / (amplitude * scale**2),
         )
-        ends = self.prior.space.cell_ends
-        other._base, other._updates = self._base, (*self._updates, (column, step.variance + step.noise))
-        moments = self._moments.updated(column, (column[ends[0]], column[ends[1]]), step)
-        other.__dict__.update(_moments=moments, _centre=self._centre)
+        other._parent, other._steps = self, (*self._steps, step)
+        other.__dict__["_centre"] = self._centre  # the nodal solutions stay those of values centred here
         return other
 
 
