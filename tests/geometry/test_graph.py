@@ -213,7 +213,7 @@ def test_subgraph_refuses_unknown_components():
 def test_a_graph_without_coordinates_cannot_be_drawn():
     graph = two_components()
 
-    with pytest.raises(GraphError, match="no coordinates, got neither; pass curves= or positions="):
+    with pytest.raises(GraphError, match="needs coordinates, got neither; pass curves= or positions="):
         graph.embed(graph.points("ab", 0.5))
     with pytest.raises(GraphError, match="no coordinates"):
         graph.nearest([[0, 0]])

@@ -182,7 +182,7 @@ class MetricGraph:
         if self.curves is not None:
             return self.curves
         if self.positions is None:
-            raise GraphError("this graph has no coordinates, got neither; pass curves= or positions=")
+            raise GraphError("drawing needs coordinates, got neither; pass curves= or positions=")
         return Curves.straight(self.positions[self.tails], self.positions[self.heads])
 
     def edge_indices(self, edge_ids: Any) -> IntArray:

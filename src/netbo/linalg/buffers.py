@@ -1,5 +1,6 @@
 """Large work arrays that outlive their user, so that the next one need not fault its pages in."""
 
+import math
 import weakref
 from collections import defaultdict
 
@@ -19,7 +20,7 @@ class Buffers:
 
     def lend(self, owner: object, *shape: int) -> FloatArray:
         """An uninitialized array that returns here when `owner` is gone; no view of it may live longer."""
-        if np.prod(shape) < SMALLEST:
+        if math.prod(shape) < SMALLEST:
             return np.empty(shape)
         free = self._free[shape]
         array = free.pop() if free else np.empty(shape)

@@ -21,12 +21,8 @@ class Elements:
 
     @property
     def order(self) -> int:
-        """The p = 2 alpha the coefficients suffice for: a system needs K_0..K_(p-1), its gradient K_p."""
+        """The largest p = 2 alpha they suffice for: a system needs K_0..K_(p-1), its gradient K_p."""
         return int(self.off.shape[1]) - 1
-
-    def lower(self, order: int) -> "Elements":
-        """The coefficients a smaller p needs."""
-        return Elements(*(np.ascontiguousarray(part[:, : order + 1]) for part in (self.off, self.row)))
 
 
 def hat_elements(cells: FloatArray, order: int, *, lumped: bool) -> Elements:

@@ -1,5 +1,7 @@
 """Quadratic and linear forms of assembled element matrices, edge by edge: no matrix is assembled."""
 
+from functools import cache
+
 import numpy as np
 
 from netbo.arrays import FloatArray, IntArray
@@ -16,14 +18,22 @@ def derivative_trace(elements: Elements, order: int, diagonals: FloatArray, coup
     Block (i, j) of dS/ds is (p - i - j) K_(p-i-j): every Taylor coefficient moves up by one.
     """
     trace = 0.0
-    for column, (i, j) in enumerate(zip(*np.triu_indices(order), strict=True)):
-        k = order - i - j
-        if k < 1:
-            continue
-        row, off = elements.row[:, k], elements.off[:, k]
-        entry = row @ diagonals[:, column] - off @ (diagonals[:, column] - couples[:, column])
-        trace += (1 if i == j else 2) * k * float(entry)
+    for column, k, times in _derivative_terms(order):
+        diagonal = diagonals[:, column]
+        entry = elements.row[:, k] @ diagonal - elements.off[:, k] @ (diagonal - couples[:, column])
+        trace += times * float(entry)
     return trace
+
+
+@cache
+def _derivative_terms(order: int) -> list[tuple[int, int, int]]:
+    """Column of the upper triangle, Taylor coefficient and multiplicity of every block of dS/ds."""
+    pairs = [(i, j) for i in range(order) for j in range(i, order)]
+    return [
+        (column, order - i - j, (order - i - j) * (1 if i == j else 2))
+        for column, (i, j) in enumerate(pairs)
+        if i + j < order
+    ]
 
 
 def log_determinant_derivative(factor: BlockFactor) -> float:

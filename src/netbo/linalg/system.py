@@ -6,6 +6,7 @@ precision Q of the field at unit amplitude, which is never formed: its condition
 power p.
 """
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -39,20 +40,25 @@ class Topology:
         announce_first_compile(chain.eliminate_chains)
         return analyse(self.n_vertices, self.tails, self.heads)
 
-    @property
+    @cached_property
     def n_edges(self) -> int:
         """Number of edges."""
         return len(self.tails)
 
-    @property
+    @cached_property
+    def n_interior(self) -> int:
+        """Nodes inside edges."""
+        return int(self.offsets[-1])
+
+    @cached_property
     def n_nodes(self) -> int:
         """Vertices and interior nodes."""
-        return self.n_vertices + int(self.offsets[-1])
+        return self.n_vertices + self.n_interior
 
-    @property
+    @cached_property
     def n_cells(self) -> int:
         """Cells of all edges; cell j of edge e has the number offsets[e] + e + j."""
-        return self.n_edges + int(self.offsets[-1])
+        return self.n_edges + self.n_interior
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +108,9 @@ class BlockFactor:
         self._like, self._zero = zero_block(p), zero_vector(p)
         self._sign = -1.0 if p % 2 == 0 else 1.0
         lend, pattern = topology.buffers.lend, topology.pattern
-        self._taylor = (elements if elements.order == p else elements.lower(p)).off
         load = no_load(topology) if load is None else load
         self._coupling = load.coupling
-        self._pivots = lend(self, int(topology.offsets[-1]), packed_size(p) + p * p)
+        self._pivots = lend(self, topology.n_interior, packed_size(p) + p * p)
         self._middle = np.empty((E, p * p))
         self._L = lend(self, len(pattern.rows), p * p)
         self._inverses = np.empty((pattern.n_head, packed_size(p)))
@@ -116,23 +121,19 @@ class BlockFactor:
         ends, cross = np.empty((2 * t.n_edges, p * p)), np.empty((t.n_edges, p * p))
         logs, R = np.empty(t.n_edges), np.empty((t.n_vertices, p * p))
         tail = np.empty((p * pattern.n_tail, p * pattern.n_tail))
-        row = self.elements.row if self.elements.order == p else self.elements.lower(p).row
         run_over_edges(
-            chain.eliminate_chains, t.offsets, t.offsets, t.n_vertices, self._taylor, row, weight,
-            self._coupling, self._pivots, self._middle, ends, cross, logs,
+            chain.eliminate_chains, t.offsets, t.offsets, t.n_vertices, self.elements.off,
+            self.elements.row, weight, self._coupling, self._pivots, self._middle, ends, cross, logs,
             self._sign, like,
         )  # fmt: skip
-        vertices.assemble_vertices(
-            t.tails, t.heads, pattern.rank, pattern.slots, pattern.n_head, robin, weight, ends, cross,
-            self._L, R, tail, self._sign, like,
-        )  # fmt: skip
         log = vertices.factor_vertices(
-            pattern.starts, pattern.rows, pattern.n_head, self._L, R, np.empty_like(self._inverses),
-            self._inverses, tail, np.empty((4, t.n_vertices), dtype=np.int64), like,
+            t.tails, t.heads, pattern.rank, pattern.slots, pattern.starts, pattern.rows, pattern.n_head,
+            robin, weight, ends, cross, logs, self._L, R, np.empty_like(self._inverses), self._inverses,
+            tail, np.empty((4, t.n_vertices), dtype=np.int64), self._sign, like,
         )  # fmt: skip
         self._tail: TailFactor = factor_tail(tail, R[pattern.n_head :], p)
-        self.log_determinant = float(logs.sum() + log + self._tail.log_determinant)
-        if not np.isfinite(self.log_determinant):
+        self.log_determinant = log + self._tail.log_determinant
+        if not math.isfinite(self.log_determinant):
             raise NumericalError(
                 f"the block system could not be factored (order={p}, n_nodes={t.n_nodes}, "
                 f"log determinant {self.log_determinant}); bring kappa times the cell lengths nearer to 1"
@@ -148,7 +149,7 @@ class BlockFactor:
         t, pattern, like, zero = self.topology, self.topology.pattern, self._like, self._zero
         ends = np.empty((2 * t.n_edges, self.order))
         run_over_edges(
-            chain.forward_chains, t.offsets, t.offsets, t.n_vertices, self._taylor, self._coupling,
+            chain.forward_chains, t.offsets, t.offsets, t.n_vertices, self.elements.off, self._coupling,
             self._pivots, self._middle, x, ends, self._sign, like, zero,
         )  # fmt: skip
         y = np.empty((t.n_vertices, self.order))
@@ -161,7 +162,7 @@ class BlockFactor:
             pattern.rank, pattern.starts, pattern.rows, self._L, self._inverses, y, x, zero, like
         )
         run_over_edges(
-            chain.backward_chains, t.offsets, t.tails, t.heads, t.offsets, t.n_vertices, self._taylor,
+            chain.backward_chains, t.offsets, t.tails, t.heads, t.offsets, t.n_vertices, self.elements.off,
             self._coupling, self._pivots, self._middle, x, self._sign, like, zero,
         )  # fmt: skip
 
@@ -170,13 +171,10 @@ class BlockFactor:
         t, pattern, p, like = self.topology, self.topology.pattern, self.order, self._like
         Z, Zd = np.empty((len(pattern.rows), p * p)), np.empty((t.n_vertices, packed_size(p)))
         tail_inverse = self._tail.inverse(p)
-        vertices.select_vertices(
-            pattern.starts, pattern.rows, pattern.n_head, self._L, self._inverses, tail_inverse, Z, Zd,
-            np.empty((t.n_vertices, p * p)), like,
-        )  # fmt: skip
         vertex_blocks, edge_blocks = np.empty_like(Zd), np.empty((t.n_edges, p * p))
-        vertices.gather_edge_blocks(
-            t.tails, t.heads, pattern.rank, pattern.slots, pattern.n_head, Z, Zd, tail_inverse,
+        vertices.select_vertices(
+            t.tails, t.heads, pattern.rank, pattern.slots, pattern.starts, pattern.rows, pattern.n_head,
+            self._L, self._inverses, tail_inverse, Z, Zd, np.empty((t.n_vertices, p * p)),
             vertex_blocks, edge_blocks, like,
         )  # fmt: skip
         selected = SelectedInverse(
@@ -187,7 +185,7 @@ class BlockFactor:
         )
         selected.variances[: t.n_vertices] = self._sign * vertex_blocks[:, -1]
         run_over_edges(
-            chain.select_chains, t.offsets, t.tails, t.heads, t.offsets, t.n_vertices, self._taylor,
+            chain.select_chains, t.offsets, t.tails, t.heads, t.offsets, t.n_vertices, self.elements.off,
             self._coupling, self._pivots, self._middle, vertex_blocks, edge_blocks, selected.variances,
             selected.neighbours, selected.diagonals, selected.couples, self._sign, like,
         )  # fmt: skip

@@ -39,8 +39,6 @@ class TailFactor:
 
     def solve(self, x: FloatArray) -> FloatArray:
         """Solution for a right-hand side x (n, p)."""
-        if not len(self.inverses):
-            return x
         n, p = x.shape
         y = solve_triangular(self.L, x.reshape(-1, 1), lower=True, unit_diagonal=True, check_finite=False)
         y = _scale_rows(self.inverses, 0, np.ascontiguousarray(y), zero_block(p))
@@ -54,6 +52,8 @@ class TailFactor:
         Z_21 = -Z_22 L_21 L_11^-1 and Z_11 = L_11^-T (P_1^-1 L_11^-1 - L_21' Z_21).
         """
         m = len(self.L)
+        if not m:
+            return self.L
         Z = np.zeros((m, m))
         for first, last in reversed(_panels(m, p)):
             L11, L21 = self.L[first:last, first:last], self.L[last:, first:last]
@@ -69,9 +69,14 @@ class TailFactor:
         return Z
 
 
+_NO_TAIL = TailFactor(L=np.zeros((0, 0)), inverses=np.zeros((0, 0)), log_determinant=0.0)
+
+
 def factor_tail(tail: FloatArray, R: FloatArray, p: int) -> TailFactor:
     """Eliminate the dense tail in place, from its blocks below the diagonal and its row sums R (n, p p)."""
     m = len(tail)
+    if not m:
+        return _NO_TAIL
     like = zero_block(p)
     inverses = np.empty((m // p, p * (p + 1) // 2))
     log = 0.0

@@ -38,12 +38,12 @@ def _pool(process: int, workers: int) -> ThreadPoolExecutor:
 
 def run_over_edges(kernel: Callable[..., Any], offsets: IntArray, *arguments: Any) -> None:
     """Call kernel(first, last, *arguments) so that the ranges cover all edges, about equal in nodes."""
-    n_edges = len(offsets) - 1
-    workers = min(thread_count(), n_edges) if offsets[-1] >= SERIAL_NODES else 1
+    n_edges, n_interior = len(offsets) - 1, int(offsets[-1])
+    workers = min(thread_count(), n_edges) if n_interior >= SERIAL_NODES else 1
     if workers == 1:
         kernel(0, n_edges, *arguments)
         return
-    bounds = np.searchsorted(offsets, np.linspace(0, offsets[-1], workers + 1))
+    bounds = np.searchsorted(offsets, np.linspace(0, n_interior, workers + 1))
     bounds[0], bounds[-1] = 0, n_edges
     pool = _pool(os.getpid(), workers)
     ranges = [(int(a), int(b)) for a, b in pairwise(bounds) if a < b]

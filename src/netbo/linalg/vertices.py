@@ -35,8 +35,8 @@ from netbo.linalg.kernels import inline, kernel
 SEARCH = 9  # a column that many times longer than the rows wanted of it is searched, not walked
 
 
-@kernel
-def assemble_vertices(
+@inline
+def _assemble(
     tails: IntArray,
     heads: IntArray,
     rank: IntArray,
@@ -85,18 +85,30 @@ def assemble_vertices(
 
 @kernel
 def factor_vertices(
+    tails: IntArray,
+    heads: IntArray,
+    rank: IntArray,
+    slots: IntArray,
     starts: IntArray,
     rows: IntArray,
     n_head: int,
+    robin: FloatArray,
+    weight: FloatArray,
+    ends: FloatArray,
+    cross: FloatArray,
+    logs: FloatArray,
     L: FloatArray,
     R: FloatArray,
     pivots: FloatArray,
     inverses: FloatArray,
     tail: FloatArray,
     work: IntArray,
+    sign: float,
     like: Block,
 ) -> float:
-    """Eliminate the head, in place: L becomes the factor, R the row sums left for the tail; log|det| of it.
+    """Assemble what the edges leave and eliminate the head; log|det| of it and of the edges (`logs`).
+
+    L becomes the factor, R the row sums left for the tail.
 
     `pivots` and `inverses` receive upper triangles of the pivots and their inverses, `tail` the blocks of the
     Schur complement. `work` (4, V) holds linked lists: of the columns whose next row is k, first and
@@ -104,15 +116,18 @@ def factor_vertices(
     """
     n = len(R)
     p = order_of(like)
-    heads, following, reached, place = work[0], work[1], work[2], work[3]
+    _assemble(tails, heads, rank, slots, n_head, robin, weight, ends, cross, L, R, tail, sign, like)
+    lists, following, reached, place = work[0], work[1], work[2], work[3]
     log = 0.0
+    for e in range(len(logs)):
+        log += logs[e]
     for k in range(n):
-        heads[k] = -1
+        lists[k] = -1
     for k in range(n):
         if k < n_head:
             for q in range(starts[k], starts[k + 1]):
                 place[rows[q]] = q
-        i = heads[k]
+        i = lists[k]
         while i != -1:
             after = following[i]
             q = reached[i]
@@ -127,15 +142,15 @@ def factor_vertices(
                     _subtract_from_tail(tail, p * (rows[t] - n_head), p * (k - n_head), p, U)
             reached[i] = q + 1
             if q + 1 < starts[i + 1]:
-                following[i] = heads[rows[q + 1]]
-                heads[rows[q + 1]] = i
+                following[i] = lists[rows[q + 1]]
+                lists[rows[q + 1]] = i
             i = after
         if k < n_head:
             log += _finish_column(k, starts, rows, L, R, pivots, inverses, like)
             reached[k] = starts[k]
             if starts[k] < starts[k + 1]:
-                following[k] = heads[rows[starts[k]]]
-                heads[rows[starts[k]]] = k
+                following[k] = lists[rows[starts[k]]]
+                lists[rows[starts[k]]] = k
     return log
 
 
@@ -286,44 +301,8 @@ def _sum_over_column(
     store(sums, q - first, total)
 
 
-@kernel
-def select_vertices(
-    starts: IntArray,
-    rows: IntArray,
-    n_head: int,
-    L: FloatArray,
-    inverses: FloatArray,
-    tail_inverse: FloatArray,
-    Z: FloatArray,
-    Zd: FloatArray,
-    sums: FloatArray,
-    like: Block,
-) -> None:
-    """Takahashi's recursion: blocks of the inverse on the pattern of L (Z) and on the diagonal (Zd).
-
-    Column k needs Z_ij for all pairs of its rows; they lie on the pattern of column min(i, j), of which the
-    rows of column k beyond it are a part: they are met by walking along it, or searched if it is long.
-    """
-    for k in range(n_head - 1, -1, -1):
-        first, last = starts[k], starts[k + 1]
-        split = last
-        for q in range(first, last):
-            store(sums, q - first, like)
-            if rows[q] >= n_head and split == last:
-                split = q
-        _sum_over_tail(first, split, last, rows, n_head, L, tail_inverse, sums, like)
-        for q in range(first, split):
-            _sum_over_column(q, first, last, starts, rows, L, Z, Zd, sums, like)
-        D = load_symmetric(inverses, k, like)
-        for q in range(first, last):
-            Zq = negate(load(sums, q - first, like))
-            store(Z, q, Zq)
-            D = subtract(D, transpose_multiply(load(L, q, like), Zq))
-        store_symmetric(Zd, k, D)
-
-
-@kernel
-def gather_edge_blocks(
+@inline
+def _gather(
     tails: IntArray,
     heads: IntArray,
     rank: IntArray,
@@ -354,3 +333,48 @@ def gather_edge_blocks(
             store(edge_blocks, e, Zba if b > a else transpose(Zba))
         else:
             store(edge_blocks, e, load_dense(tail_inverse, p * (b - n_head), p * (a - n_head), like))
+
+
+@kernel
+def select_vertices(
+    tails: IntArray,
+    heads: IntArray,
+    rank: IntArray,
+    slots: IntArray,
+    starts: IntArray,
+    rows: IntArray,
+    n_head: int,
+    L: FloatArray,
+    inverses: FloatArray,
+    tail_inverse: FloatArray,
+    Z: FloatArray,
+    Zd: FloatArray,
+    sums: FloatArray,
+    vertex_blocks: FloatArray,
+    edge_blocks: FloatArray,
+    like: Block,
+) -> None:
+    """Takahashi's recursion: blocks of the inverse on the pattern of L (Z) and on the diagonal (Zd).
+
+    They are handed out by vertex and by edge in the order of the mesh.
+
+    Column k needs Z_ij for all pairs of its rows; they lie on the pattern of column min(i, j), of which the
+    rows of column k beyond it are a part: they are met by walking along it, or searched if it is long.
+    """
+    for k in range(n_head - 1, -1, -1):
+        first, last = starts[k], starts[k + 1]
+        split = last
+        for q in range(first, last):
+            store(sums, q - first, like)
+            if rows[q] >= n_head and split == last:
+                split = q
+        _sum_over_tail(first, split, last, rows, n_head, L, tail_inverse, sums, like)
+        for q in range(first, split):
+            _sum_over_column(q, first, last, starts, rows, L, Z, Zd, sums, like)
+        D = load_symmetric(inverses, k, like)
+        for q in range(first, last):
+            Zq = negate(load(sums, q - first, like))
+            store(Z, q, Zq)
+            D = subtract(D, transpose_multiply(load(L, q, like), Zq))
+        store_symmetric(Zd, k, D)
+    _gather(tails, heads, rank, slots, n_head, Z, Zd, tail_inverse, vertex_blocks, edge_blocks, like)

@@ -1,11 +1,13 @@
 """The posterior of a finite element prior in precision form: its cost does not grow with the data."""
 
+from copy import copy
 from functools import cached_property
 from typing import Self
 
 import numpy as np
 
 from netbo.arrays import FloatArray, IntArray, sum_by
+from netbo.errors import ParameterError
 from netbo.fem import Location
 from netbo.geometry import Points
 from netbo.linalg import (
@@ -19,8 +21,9 @@ from netbo.linalg import (
 from netbo.posterior.moments import NodalMeans, NodalSpread, Step, gained
 from netbo.posterior.observations import Distinct, Observations
 from netbo.posterior.posterior import EvidenceDerivatives, EvidenceTerms, Gradient, Mean, Posterior
-from netbo.priors import FiniteElementPrior, field_columns, field_covariance, interpolated_variance
+from netbo.priors import FiniteElementPrior, Prior, field_columns, field_covariance, interpolated_variance
 
+_KEPT = ("observations", "mean_setting", "_at", "_distinct", "_places")  # whatever the parameters are
 REFRESH = 16  # observations added by rank one before the next one factors anew
 STRONG = 1e4  # load, in units of the unit field's precision, from which y - u loses digits
 
@@ -47,7 +50,12 @@ class BlockPosterior(Posterior):
 
     @cached_property
     def _distinct(self) -> Distinct:
-        return Distinct.of((self._at.fraction, self._at.right, self._at.left), self.noise)
+        return Distinct.of(self._at.fraction, self._at.right, self._at.left)
+
+    @cached_property
+    def _precisions(self) -> FloatArray:
+        """Reciprocal noise variances of the distinct observations."""
+        return self._distinct.precisions(self.noise)
 
     @cached_property
     def _places(self) -> Location:
@@ -69,7 +77,7 @@ class BlockPosterior(Posterior):
     @cached_property
     def factor(self) -> BlockFactor:
         """The block system with the load of the observations."""
-        weight = self.prior.amplitude * self._scale**2 * self._distinct.precisions
+        weight = self.prior.amplitude * self._scale**2 * self._precisions
         return self.prior.factor(load_of(self.prior, self._places, weight))
 
     @cached_property
@@ -78,7 +86,7 @@ class BlockPosterior(Posterior):
         prior, places = self.prior, self._places
         p = prior.order
         sign = -1.0 if p % 2 == 0 else 1.0
-        weight = sign * prior.amplitude * self._scale * self._distinct.precisions
+        weight = sign * prior.amplitude * self._scale * self._precisions
         rhs = np.zeros((2 if self._mean_is_estimated else 1, prior.space.n_nodes, p))
         for column, values in zip(rhs, self._right_hand_values, strict=True):
             load = weight * self._distinct.mean(values, self.noise)
@@ -105,7 +113,7 @@ class BlockPosterior(Posterior):
 
         The last row of the system reads K_0 x_0 = (-1)^(p-1) amplitude E a T^-1 v.
         """
-        prior, places, precisions = self.prior, self._places, self._distinct.precisions
+        prior, places, precisions = self.prior, self._places, self._precisions
         fit = self._scale * places.interpolate(x[:, -1])
         dual = precisions * (values - fit)
         if not len(places.cell) or (prior.amplitude * self._scale**2 * precisions).max() < STRONG:
@@ -189,7 +197,7 @@ class BlockPosterior(Posterior):
     def _field_deviations(self, x: Points, rng: np.random.Generator, n: int) -> FloatArray:
         prior, places = self.prior, self._places
         at = prior.space.locate(x)
-        spread = prior.amplitude * self._scale * np.sqrt(self._distinct.precisions)
+        spread = prior.amplitude * self._scale * np.sqrt(self._precisions)
         paths = np.empty((n, len(x)))
         for path in paths:
             rhs = np.zeros((1, prior.space.n_nodes, prior.order))
@@ -254,6 +262,19 @@ class BlockPosterior(Posterior):
                 noise=-float((self.noise * dual**2)[common].sum()),
             ),
         )
+
+    def with_parameters(self, prior: Prior, regularization: float | None) -> Self:
+        """The posterior of the same data under other parameters; what depends on the points alone is kept."""
+        if not isinstance(prior, FiniteElementPrior) or prior.space is not self.prior.space:
+            raise ParameterError(
+                "with_parameters takes the same prior rescaled, got another; use condition()"
+            )
+        noise = self.observations.noise_variances(regularization)
+        other = copy(self)
+        other.__dict__ = {key: getattr(self, key) for key in _KEPT}
+        other.prior, other.regularization, other.noise = prior, regularization, noise
+        other._parent, other._steps = None, ()
+        return other
 
     def extend(self, new: Observations) -> Self:
         """The posterior after more observations, each a rank-one update of mean and variances.

@@ -7,11 +7,11 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from netbo.arrays import FloatArray
-from netbo.errors import NumericalError
+from netbo.errors import NumericalError, ParameterError
 from netbo.geometry import Points
 from netbo.posterior.observations import Observations
 from netbo.posterior.posterior import EvidenceDerivatives, EvidenceTerms, Gradient, Mean, Posterior
-from netbo.priors import DensePrior, gaussian_samples
+from netbo.priors import DensePrior, Prior, gaussian_samples
 
 
 class DensePosterior(Posterior):
@@ -125,6 +125,17 @@ class DensePosterior(Posterior):
         return EvidenceDerivatives(
             log_determinant=Gradient(*(float(np.sum(inverse * change)) for change in changes)),
             quadratic=Gradient(*(-float(dual @ change @ dual) for change in changes)),
+        )
+
+    def with_parameters(self, prior: Prior, regularization: float | None) -> Self:
+        """The posterior of the same data under other parameters."""
+        if not isinstance(prior, DensePrior):
+            raise ParameterError(
+                "with_parameters takes the same prior rescaled, got another; use condition()"
+            )
+        noise = self.observations.noise_variances(regularization)
+        return type(self)(
+            prior, self.observations, regularization=regularization, mean=self.mean_setting, noise=noise
         )
 
     def extend(self, new: Observations) -> Self:

@@ -132,6 +132,8 @@ class _Search:
         self.limits = np.log(np.array(list(limits.values())))  # (k, 2)
         self.sigma_limits = [self.spread * b for b in bounds.sigma]
         self.evaluations = 0
+        noise = prior.sigma**2 if self.noise_is_free else regularization
+        self.start = condition(prior, observations, regularization=noise, mean=mean)
         self._losses: dict[bytes, tuple[float, FloatArray]] = {}
 
     def parameters(self, v: FloatArray) -> tuple[Prior, float | None]:
@@ -144,8 +146,7 @@ class _Search:
         return prior, noise
 
     def posterior(self, v: FloatArray) -> Posterior:
-        prior, noise = self.parameters(v)
-        return condition(prior, self.observations, regularization=noise, mean=self.mean)
+        return self.start.with_parameters(*self.parameters(v))
 
     def amplitude(self, posterior: Posterior) -> float:
         """The sigma^2 that maximizes the evidence, within its bounds; 1 where sigma is searched."""
@@ -238,7 +239,7 @@ class _Search:
             scaled = prior.rescaled(sigma=sigma)
             assert ratio is not None
             noise = ratio * sigma**2
-            posterior = condition(scaled, self.observations, regularization=noise, mean=self.mean)
+            posterior = self.start.with_parameters(scaled, noise)
         return Fit(
             posterior=posterior,
             log_evidence=-self.loss(v),

@@ -88,10 +88,9 @@ class Distinct:
 
     first: IntArray  # (m,) an observation at each distinct place
     group: IntArray  # (n,) distinct place of each observation
-    precisions: FloatArray  # (m,) sums of 1 / variance
 
     @classmethod
-    def of(cls, keys: tuple[FloatArray | IntArray, ...], variances: FloatArray) -> Self:
+    def of(cls, *keys: FloatArray | IntArray) -> Self:
         """Merge observations that agree in all keys."""
         order = np.lexsort(keys)
         changes = np.zeros(len(order), dtype=bool)
@@ -102,13 +101,17 @@ class Distinct:
         n_groups = int(group.max()) + 1 if len(group) else 0
         first = np.empty(n_groups, dtype=np.int64)
         first[group[order][::-1]] = order[::-1]
-        return cls(first=first, group=group, precisions=sum_by(group, 1 / variances, n_groups))
+        return cls(first=first, group=group)
+
+    def precisions(self, variances: FloatArray) -> FloatArray:
+        """Sums of 1 / variance at the distinct places, (m,)."""
+        return sum_by(self.group, 1 / variances, len(self.first))
 
     def mean(self, values: FloatArray, variances: FloatArray) -> FloatArray:
         """Precision-weighted means at the distinct places, (m,)."""
-        return sum_by(self.group, values / variances, len(self.first)) / self.precisions
+        return sum_by(self.group, values / variances, len(self.first)) / self.precisions(variances)
 
     def spread(self, merged: FloatArray, values: FloatArray, variances: FloatArray) -> FloatArray:
         """T^-1 y of all observations from that of the merged ones, (n,)."""
         inside = values - self.mean(values, variances)[self.group]
-        return (inside + (merged / self.precisions)[self.group]) / variances
+        return (inside + (merged / self.precisions(variances))[self.group]) / variances

@@ -119,6 +119,10 @@ class Posterior(ABC):
         """Their derivatives in log range, log sigma and log noise (of observations without their own)."""
 
     @abstractmethod
+    def with_parameters(self, prior: Prior, regularization: float | None) -> Self:
+        """The posterior of the same data and mean setting under a rescaled prior and another noise."""
+
+    @abstractmethod
     def extend(self, new: Observations) -> Self:
         """The posterior after more observations, with the parameters as they are."""
 

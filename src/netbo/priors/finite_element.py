@@ -65,7 +65,7 @@ class FiniteElementPrior:
                 "elements",
                 "unit_factor",
                 "_unit_selected",
-                "stiffness_logarithm",
+                "_stiffness",
                 "stiffness_trace",
             ):
                 if name in self.__dict__:
@@ -97,7 +97,7 @@ class FiniteElementPrior:
     def _unit_selected(self) -> SelectedInverse:
         return self.unit_factor.select()
 
-    @cached_property
+    @property
     def stiffness_logarithm(self) -> float:
         """log|K|, with interior nodes in units of their element's diagonal."""
         return self._stiffness.log_determinant
@@ -107,7 +107,7 @@ class FiniteElementPrior:
         """tr(K^-1 dK/ds) at s = 1."""
         return log_determinant_derivative(self._stiffness)
 
-    @property
+    @cached_property
     def _stiffness(self) -> BlockFactor:
         return self.factor(order=1)
 

@@ -64,7 +64,7 @@ class Matern:
 
     @property
     def range(self) -> float:
-        """Distance at which the correlation on a line has fallen to about 0.13."""
+        """Distance at which the correlation on a line has fallen to about 0.14."""
         return math.sqrt(8 * self.nu) / self.kappa
 
     @property

@@ -1,0 +1,157 @@
+"""The plan of a network: its edges, a function on them as colour, points and edge ids."""
+
+from collections.abc import Callable
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import Normalize
+from matplotlib.patheffects import withStroke
+from numpy.typing import ArrayLike
+
+from netbo.arrays import FloatArray, as_float_vector
+from netbo.errors import ParameterError
+from netbo.geometry import MetricGraph, Points
+from netbo.plotting import style
+from netbo.plotting.canvas import plan_axes
+from netbo.plotting.pieces import cut_into_pieces
+
+Field = Callable[[Points], FloatArray]
+_TANGENT = 1e-3  # share of an edge over which its direction is taken
+
+
+def draw_network(
+    graph: MetricGraph,
+    ax: Axes | None = None,
+    *,
+    color: str = style.QUIET,
+    linewidth: float = style.NETWORK_WIDTH,
+    vertex_size: float = style.VERTEX_SIZE,
+    to_scale: bool = True,
+) -> Axes:
+    """The edges as curves and the vertices as dots.
+
+    to_scale: whether both directions share one scale; False stretches a long thin network to fill its axes.
+    vertex_size: diameter in points; 0 leaves the vertices out.
+    """
+    ax = plan_axes(graph, ax, to_scale=to_scale)
+    ax.add_collection(_outline(graph, color, linewidth))
+    _draw_vertices(graph, ax, color, vertex_size)
+    ax.autoscale_view()
+    return ax
+
+
+def draw_field(
+    graph: MetricGraph,
+    field: Field,
+    ax: Axes | None = None,
+    *,
+    samples: int = 2000,
+    cmap: str = style.VALUE_MAP,
+    norm: Normalize | None = None,
+    label: str | None = None,
+    linewidth: float = style.FIELD_WIDTH,
+    vertex_size: float = 0.0,
+    to_scale: bool = True,
+) -> Axes:
+    """A function on the network as colours along the edges, with a colour bar.
+
+    field: any function of Points, such as `posterior.mean`; it is called once, with the middles of about
+        `samples` pieces. Where it is NaN nothing but the outline is drawn.
+    norm: limits of the colours, by default those of the values; pass the same to pictures to compare.
+    """
+    ax = plan_axes(graph, ax, to_scale=to_scale)
+    pieces = cut_into_pieces(graph, samples)
+    values = as_float_vector(field(pieces.middles), "values of a field", ParameterError)
+    if len(values) != len(pieces.edge):
+        raise ParameterError(
+            f"a field must give one value per point, got {len(values)} for {len(pieces.edge)} points; "
+            "pass a function of Points such as posterior.mean"
+        )
+    ax.add_collection(_outline(graph, style.INK, linewidth + style.CASING))
+    colours = LineCollection(
+        list(pieces.segments),
+        array=np.ma.masked_invalid(values),
+        cmap=cmap,
+        norm=norm,
+        linewidths=linewidth,
+        capstyle="round",  # overlapping ends hide the seams between pieces
+        zorder=style.ON,
+    )
+    ax.add_collection(colours)
+    _draw_vertices(graph, ax, style.INK, vertex_size)
+    ax.autoscale_view()
+    ax.figure.colorbar(colours, ax=ax, label=label or "", fraction=0.05, pad=0.01, aspect=12)
+    return ax
+
+
+def draw_points(
+    graph: MetricGraph,
+    points: Points,
+    ax: Axes | None = None,
+    *,
+    values: ArrayLike | None = None,
+    cmap: str = style.VALUE_MAP,
+    norm: Normalize | None = None,
+    color: str = style.PAPER,
+    marker: str = "o",
+    size: float = style.POINT_SIZE,
+    label: str | None = None,
+) -> Axes:
+    """Points of the network as markers, filled with `color` or, where `values` are given, by value.
+
+    Give the norm of the field beneath to let its colours and those of the markers mean the same. Without
+    axes the network is drawn first; given axes keep their scale.
+    """
+    places = graph.embed(points)
+    numbers = None if values is None else as_float_vector(values, "values of points", ParameterError)
+    if numbers is not None and len(numbers) != len(places):
+        raise ParameterError(
+            f"points to draw need one value each, got {len(numbers)} for {len(places)} points; "
+            "leave values out to draw them alike"
+        )
+    if ax is None:
+        ax = draw_network(graph)
+    marks = ax.scatter(
+        places[:, 0], places[:, 1], s=size**2, c=color, marker=marker, edgecolors=style.INK, linewidths=1.0,
+        label=label, zorder=style.ABOVE,
+    )  # fmt: skip
+    if numbers is not None:
+        marks.set_array(numbers)
+        marks.set(cmap=cmap, norm=norm)
+    return ax
+
+
+def draw_edge_ids(
+    graph: MetricGraph, ax: Axes, *, size: float = style.SMALL_TEXT, offset: float = style.ID_OFFSET
+) -> Axes:
+    """Your name of every edge, beside its middle, `offset` points to the right as seen from its tail."""
+    every = np.arange(graph.n_edges)
+    before, middles, after = (
+        graph.drawing.places(every, np.full(graph.n_edges, share))[:, :2]
+        for share in (0.5 - _TANGENT, 0.5, 0.5 + _TANGENT)
+    )
+    ahead = after - before
+    lengths = np.hypot(*ahead.T)
+    right = np.stack([ahead[:, 1], -ahead[:, 0]], axis=1) / np.where(lengths > 0, lengths, 1.0)[:, None]
+    halo = [withStroke(linewidth=2.5, foreground=style.PAPER)]
+    for name, place, side in zip(graph.edge_ids, middles, right, strict=True):
+        ax.annotate(
+            str(name), tuple(place), tuple(offset * side), textcoords="offset points", size=size,
+            color=style.INK, ha="center", va="center", zorder=style.TOP, path_effects=halo,
+        )  # fmt: skip
+    return ax
+
+
+def _outline(graph: MetricGraph, color: str, linewidth: float) -> LineCollection:
+    drawing = graph.drawing
+    curves = np.split(drawing.coordinates[:, :2], drawing.starts[1:-1])
+    return LineCollection(
+        curves, colors=color, linewidths=linewidth, capstyle="round", joinstyle="round", zorder=style.BEHIND
+    )
+
+
+def _draw_vertices(graph: MetricGraph, ax: Axes, color: str, size: float) -> None:
+    if size > 0:
+        places = graph.embed(graph.vertex_points())
+        ax.scatter(places[:, 0], places[:, 1], s=size**2, c=color, linewidths=0, zorder=style.ABOVE)
