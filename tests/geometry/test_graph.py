@@ -215,7 +215,7 @@ def test_a_graph_without_coordinates_cannot_be_drawn():
 
     with pytest.raises(GraphError, match="needs coordinates, got neither; pass curves= or positions="):
         graph.embed(graph.points("ab", 0.5))
-    with pytest.raises(GraphError, match="no coordinates"):
+    with pytest.raises(GraphError, match="needs coordinates"):
         graph.nearest([[0, 0]])
 
 

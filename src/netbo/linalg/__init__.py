@@ -3,7 +3,7 @@
 from netbo.linalg.elements import Elements, hat_elements
 from netbo.linalg.forms import apply_stiffness, derivative_form, derivative_trace, log_determinant_derivative
 from netbo.linalg.noise import FieldNoise
-from netbo.linalg.system import BlockFactor, Load, SelectedInverse, Topology, no_load
+from netbo.linalg.system import BlockFactor, Load, SelectedInverse, SelectedSums, Topology, no_load
 from netbo.linalg.threads import set_threads, thread_count
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "FieldNoise",
     "Load",
     "SelectedInverse",
+    "SelectedSums",
     "Topology",
     "apply_stiffness",
     "derivative_form",

@@ -274,8 +274,8 @@ def select_chains(
     edge_blocks: FloatArray,
     variances: FloatArray,
     neighbours: FloatArray,
-    diagonals: FloatArray,
-    couples: FloatArray,
+    diagonals: FloatArray | None,
+    couples: FloatArray | None,
     sign: float,
     like: Block,
 ) -> None:
@@ -283,7 +283,7 @@ def select_chains(
 
     Field entries times `sign`: `variances` at interior nodes, `neighbours` across every cell. Whole blocks,
     summed over the cells of an edge, for the traces of the gradient: both diagonal blocks of a cell
-    (`diagonals`) and its off-diagonal block plus transpose (`couples`).
+    (`diagonals`) and its off-diagonal block plus transpose (`couples`); None compiles them away.
     """
     for e in range(first, last):
         start, cell = offsets[e], offsets[e] + e
@@ -322,16 +322,19 @@ def select_chains(
                     sign * corner(Zr),
                 )
                 neighbours[cell_l], neighbours[cell_r] = sign * corner(Xl), sign * corner(Xr)
-                interior, couple = add(interior, add(Zl, Zr)), add(couple, add(Xl, Xr))
+                if diagonals is not None:
+                    interior, couple = add(interior, add(Zl, Zr)), add(couple, add(Xl, Xr))
             if n_left > n_right:
                 inverse_l, Bl = load_symmetric(pivots, start, like), load_fill(pivots, start, like)
                 Nl = _coupled(O, coupling, cell + 1, sign)
                 Xl, Yl, Zl = _select(inverse_l, Bl, Nl, Zaa, Yl, Zl)
                 variances[n_vertices + start] = sign * corner(Zl)
                 neighbours[cell + 1] = sign * corner(Xl)
-                interior, couple = add(interior, Zl), add(couple, Xl)
+                if diagonals is not None:
+                    interior, couple = add(interior, Zl), add(couple, Xl)
             neighbours[cell], neighbours[cell + m] = sign * corner(Yl), sign * corner(Yr)
             couple = add(couple, add(Yl, Yr))
             diagonal = add(diagonal, add(interior, interior))
-        store_symmetric(diagonals, e, diagonal)
-        store_symmetric(couples, e, add(couple, transpose(couple)))
+        if diagonals is not None and couples is not None:
+            store_symmetric(diagonals, e, diagonal)
+            store_symmetric(couples, e, add(couple, transpose(couple)))

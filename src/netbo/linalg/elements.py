@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from netbo.arrays import FloatArray
+from netbo.linalg.kernels import kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +28,14 @@ class Elements:
 
 def hat_elements(cells: FloatArray, order: int, *, lumped: bool) -> Elements:
     """Hat functions on cells of length kappa h: K = s C + G (eq:mass and stifness), C as it is or lumped."""
-    off = np.zeros((len(cells), order + 1))
-    row = np.zeros_like(off)
-    mass = np.zeros_like(cells) if lumped else cells / 6
-    off[:, 0] = mass - 1 / cells
-    off[:, 1] = mass
-    row[:, 0] = row[:, 1] = cells / 2
+    off, row = np.zeros((2, len(cells), order + 1))
+    _fill_hats(cells, 0.0 if lumped else 1 / 6, off, row)
     return Elements(off=off, row=row)
+
+
+@kernel
+def _fill_hats(cells: FloatArray, share: float, off: FloatArray, row: FloatArray) -> None:
+    for e in range(len(cells)):
+        off[e, 0] = share * cells[e] - 1 / cells[e]
+        off[e, 1] = share * cells[e]
+        row[e, 0] = row[e, 1] = cells[e] / 2

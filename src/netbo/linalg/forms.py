@@ -38,7 +38,7 @@ def _derivative_terms(order: int) -> list[tuple[int, int, int]]:
 
 def log_determinant_derivative(factor: BlockFactor) -> float:
     """d log|det S| / ds at s = 1, with the load held fixed."""
-    selected = factor.select()
+    selected = factor.select_with_sums()
     return derivative_trace(factor.elements, factor.order, selected.diagonals, selected.couples)
 
 

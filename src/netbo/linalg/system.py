@@ -79,10 +79,16 @@ def no_load(topology: Topology) -> Load:
 
 @dataclass(frozen=True, slots=True)
 class SelectedInverse:
-    """Entries of the inverse on the pattern of the mesh; the field's as (Q + D)^-1, blocks as S^-1."""
+    """The field's entries of the inverse on the pattern of the mesh, (Q + D)^-1."""
 
-    variances: FloatArray  # (N,) diagonal of (Q + D)^-1
-    neighbours: FloatArray  # (n_cells,) (Q + D)^-1 across each cell
+    variances: FloatArray  # (N,) diagonal
+    neighbours: FloatArray  # (n_cells,) across each cell
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedSums(SelectedInverse):
+    """With sums of whole blocks of S^-1, for the traces of gradients."""
+
     diagonals: FloatArray  # (E, p (p + 1) / 2) sum over cells of both diagonal blocks of S^-1
     couples: FloatArray  # (E, p (p + 1) / 2) sum over cells of the off-diagonal block plus its transpose
 
@@ -167,7 +173,20 @@ class BlockFactor:
         )  # fmt: skip
 
     def select(self) -> SelectedInverse:
-        """Selected inverse: every variance, every covariance across a cell, the sums traces need."""
+        """Selected inverse: every variance and every covariance across a cell."""
+        variances, neighbours = self._select(None, None)
+        return SelectedInverse(variances, neighbours)
+
+    def select_with_sums(self) -> SelectedSums:
+        """Selected inverse and the sums that traces need."""
+        shape = (self.topology.n_edges, packed_size(self.order))
+        diagonals, couples = np.empty(shape), np.empty(shape)
+        variances, neighbours = self._select(diagonals, couples)
+        return SelectedSums(variances, neighbours, diagonals, couples)
+
+    def _select(
+        self, diagonals: FloatArray | None, couples: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray]:
         t, pattern, p, like = self.topology, self.topology.pattern, self.order, self._like
         Z, Zd = np.empty((len(pattern.rows), p * p)), np.empty((t.n_vertices, packed_size(p)))
         tail_inverse = self._tail.inverse(p)
@@ -177,16 +196,11 @@ class BlockFactor:
             self._L, self._inverses, tail_inverse, Z, Zd, np.empty((t.n_vertices, p * p)),
             vertex_blocks, edge_blocks, like,
         )  # fmt: skip
-        selected = SelectedInverse(
-            variances=np.empty(t.n_nodes),
-            neighbours=np.empty(t.n_cells),
-            diagonals=np.empty((t.n_edges, packed_size(p))),
-            couples=np.empty((t.n_edges, packed_size(p))),
-        )
-        selected.variances[: t.n_vertices] = self._sign * vertex_blocks[:, -1]
+        variances, neighbours = np.empty(t.n_nodes), np.empty(t.n_cells)
+        variances[: t.n_vertices] = self._sign * vertex_blocks[:, -1]
         run_over_edges(
             chain.select_chains, t.offsets, t.tails, t.heads, t.offsets, t.n_vertices, self.elements.off,
-            self._coupling, self._pivots, self._middle, vertex_blocks, edge_blocks, selected.variances,
-            selected.neighbours, selected.diagonals, selected.couples, self._sign, like,
+            self._coupling, self._pivots, self._middle, vertex_blocks, edge_blocks, variances, neighbours,
+            diagonals, couples, self._sign, like,
         )  # fmt: skip
-        return selected
+        return variances, neighbours

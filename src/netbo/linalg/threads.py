@@ -27,7 +27,9 @@ def set_threads(count: int | None) -> None:
 
 def thread_count() -> int:
     """Threads used on large meshes."""
-    return _limit[0] if _limit else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    if _limit:
+        return _limit[0]
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @lru_cache(maxsize=1)

@@ -13,7 +13,7 @@ from netbo.geometry import Points
 from netbo.linalg import (
     BlockFactor,
     Load,
-    SelectedInverse,
+    SelectedSums,
     apply_stiffness,
     derivative_form,
     derivative_trace,
@@ -130,8 +130,8 @@ class BlockPosterior(Posterior):
         return np.where(better, sign * flow[node] / share, dual)
 
     @cached_property
-    def _selected(self) -> SelectedInverse:
-        return self.factor.select()
+    def _selected(self) -> SelectedSums:
+        return self.factor.select_with_sums()
 
     @cached_property
     def _means(self) -> NodalMeans:
@@ -150,7 +150,9 @@ class BlockPosterior(Posterior):
         if self._parent is not None:
             left, right, _ = self.prior.space.cell_ends
             return self._parent._spread.after(self._steps[-1], left, right)
-        return NodalSpread(self._selected.variances, self._selected.neighbours)
+        # A gradient's selected inverse has the variances too; without one the sums are not worth their time.
+        selected = self._selected if "_selected" in self.__dict__ else self.factor.select()
+        return NodalSpread(selected.variances, selected.neighbours)
 
     @cached_property
     def _gain(self) -> float:

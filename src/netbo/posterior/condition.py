@@ -19,6 +19,8 @@ def condition(
     regularization: the lambda of eq:postmean, the noise variance of observations without their own.
     mean: the constant mean of the field, or ESTIMATED.
     """
+    if not isinstance(prior, FiniteElementPrior | DensePrior):
+        raise ParameterError(f"condition needs a prior, got {type(prior).__name__}; see whittle_matern")
     if not isinstance(mean, MeanSetting) and not math.isfinite(mean):
         raise ParameterError(f"mean must be a finite number or ESTIMATED, got {mean}; 0 is the paper's")
     if isinstance(mean, MeanSetting) and not len(observations):
@@ -30,6 +32,4 @@ def condition(
     noise = bound.noise_variances(regularization)
     if isinstance(prior, FiniteElementPrior):
         return BlockPosterior(prior, bound, regularization=regularization, mean=mean, noise=noise)
-    if isinstance(prior, DensePrior):
-        return DensePosterior(prior, bound, regularization=regularization, mean=mean, noise=noise)
-    raise ParameterError(f"condition needs a prior, got {type(prior).__name__}; see whittle_matern")
+    return DensePosterior(prior, bound, regularization=regularization, mean=mean, noise=noise)

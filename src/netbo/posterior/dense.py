@@ -38,8 +38,12 @@ class DensePosterior(Posterior):
     @cached_property
     def _cholesky(self) -> FloatArray:
         """Lower factor of T."""
+        return self._factored(self._kernel + np.diag(self.noise))
+
+    def _factored(self, matrix: FloatArray) -> FloatArray:
+        """Lower factor of T, or of what earlier observations leave of it."""
         try:
-            factor: FloatArray = cho_factor(self._kernel + np.diag(self.noise), lower=True)[0]
+            factor: FloatArray = cho_factor(matrix, lower=True)[0]
         except np.linalg.LinAlgError as cause:
             raise NumericalError(
                 f"K + Lambda is not positive definite (n={len(self.observations)}, smallest noise "
@@ -160,6 +164,6 @@ class DensePosterior(Posterior):
         factor = np.zeros((n, n))
         factor[:old, :old], factor[old:, :old] = self._cholesky, rows
         corner = kernel[old:, old:] + np.diag(noise) - rows @ rows.T
-        factor[old:, old:] = cho_factor(corner, lower=True)[0]
+        factor[old:, old:] = other._factored(corner)
         other.__dict__.update(_kernel=kernel, _cholesky=factor)
         return other
