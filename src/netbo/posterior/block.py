@@ -40,10 +40,8 @@ class BlockPosterior(Posterior):
         *,
         regularization: float | None,
         mean: Mean,
-        noise: FloatArray,
     ) -> None:
-        self.prior, self.observations, self.regularization = prior, observations, regularization
-        self.mean_setting, self.noise = mean, noise
+        super().__init__(prior, observations, regularization=regularization, mean=mean)
         self._at = canonical(prior.space.locate(observations.points))
         self._parent: BlockPosterior | None = None
         self._steps: tuple[Step, ...] = ()  # observations added by rank one, since the last factorization
@@ -290,14 +288,7 @@ class BlockPosterior(Posterior):
         return posterior
 
     def _extended_by_one(self, new: Observations) -> Self:
-        noise = new.noise_variances(self.regularization)
-        other = type(self)(
-            self.prior,
-            self.observations.joined(new),
-            regularization=self.regularization,
-            mean=self.mean_setting,
-            noise=np.concatenate([self.noise, noise]),
-        )
+        other = self._with_more(new)
         if len(self._steps) >= REFRESH or not len(self.observations):
             return other
         at = taken(other._at, np.array([len(self.observations)]))
@@ -314,7 +305,7 @@ class BlockPosterior(Posterior):
             scale=scale,
             amplitude=amplitude,
             column=column,
-            noise=float(noise[0]) / (amplitude * scale**2),
+            noise=float(other.noise[-1]) / (amplitude * scale**2),
         )
         other._parent, other._steps = self, (*self._steps, step)
         other.__dict__["_centre"] = self._centre  # the nodal solutions stay those of values centred here

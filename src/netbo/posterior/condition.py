@@ -29,7 +29,6 @@ def condition(
     bound = Observations(
         Points(points.edge, points.z, graph=prior.graph), observations.values, observations.noise
     )
-    noise = bound.noise_variances(regularization)
     if isinstance(prior, FiniteElementPrior):
-        return BlockPosterior(prior, bound, regularization=regularization, mean=mean, noise=noise)
-    return DensePosterior(prior, bound, regularization=regularization, mean=mean, noise=noise)
+        return BlockPosterior(prior, bound, regularization=regularization, mean=mean)
+    return DensePosterior(prior, bound, regularization=regularization, mean=mean)

@@ -10,7 +10,7 @@ from netbo.arrays import FloatArray
 from netbo.errors import NumericalError, ParameterError
 from netbo.geometry import Points
 from netbo.posterior.observations import Observations
-from netbo.posterior.posterior import EvidenceDerivatives, EvidenceTerms, Gradient, Mean, Posterior
+from netbo.posterior.posterior import EvidenceDerivatives, EvidenceTerms, Gradient, Posterior
 from netbo.priors import DensePrior, Prior, gaussian_samples
 
 
@@ -18,18 +18,6 @@ class DensePosterior(Posterior):
     """Field given observations, from the Cholesky factor of T = K_t + Lambda."""
 
     prior: DensePrior
-
-    def __init__(
-        self,
-        prior: DensePrior,
-        observations: Observations,
-        *,
-        regularization: float | None,
-        mean: Mean,
-        noise: FloatArray,
-    ) -> None:
-        self.prior, self.observations, self.regularization = prior, observations, regularization
-        self.mean_setting, self.noise = mean, noise
 
     @cached_property
     def _kernel(self) -> FloatArray:
@@ -137,21 +125,11 @@ class DensePosterior(Posterior):
             raise ParameterError(
                 "with_parameters takes the same prior rescaled, got another; use condition()"
             )
-        noise = self.observations.noise_variances(regularization)
-        return type(self)(
-            prior, self.observations, regularization=regularization, mean=self.mean_setting, noise=noise
-        )
+        return type(self)(prior, self.observations, regularization=regularization, mean=self.mean_setting)
 
     def extend(self, new: Observations) -> Self:
         """The posterior after more observations; the Cholesky factor grows by rows, the old ones stay."""
-        noise = new.noise_variances(self.regularization)
-        other = type(self)(
-            self.prior,
-            self.observations.joined(new),
-            regularization=self.regularization,
-            mean=self.mean_setting,
-            noise=np.concatenate([self.noise, noise]),
-        )
+        other = self._with_more(new)
         old, n = len(self.observations), len(self.observations) + len(new)
         if not old:
             return other
@@ -163,7 +141,7 @@ class DensePosterior(Posterior):
         rows = solve_triangular(self._cholesky, kernel[:old, old:], lower=True).T
         factor = np.zeros((n, n))
         factor[:old, :old], factor[old:, :old] = self._cholesky, rows
-        corner = kernel[old:, old:] + np.diag(noise) - rows @ rows.T
+        corner = kernel[old:, old:] + np.diag(other.noise[old:]) - rows @ rows.T
         factor[old:, old:] = other._factored(corner)
         other.__dict__.update(_kernel=kernel, _cholesky=factor)
         return other

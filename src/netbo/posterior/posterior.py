@@ -67,11 +67,17 @@ class Posterior(ABC):
     mu = m + k(x)' T^-1 (y - m) and the variance grows by (1 - k(x)' T^-1 1)^2 / (1' T^-1 1).
     """
 
-    prior: Prior
-    observations: Observations
-    regularization: float | None
-    noise: FloatArray  # (n,) variance of every observation
-    mean_setting: Mean
+    def __init__(
+        self, prior: Prior, observations: Observations, *, regularization: float | None, mean: Mean
+    ) -> None:
+        self.prior, self.observations, self.regularization = prior, observations, regularization
+        self.noise = observations.noise_variances(regularization)  # (n,) variance of every observation
+        self.mean_setting = mean
+
+    def _with_more(self, new: Observations) -> Self:
+        """The posterior of all observations, from scratch."""
+        data = self.observations.joined(new)
+        return type(self)(self.prior, data, regularization=self.regularization, mean=self.mean_setting)
 
     @abstractmethod
     def _field(self, x: Points) -> FloatArray:

@@ -7,8 +7,8 @@ from typing import Protocol, Self
 import numpy as np
 
 from netbo.arrays import FloatArray
-from netbo.fem import FiniteElementSpace, Location
-from netbo.geometry import MetricGraph, Points
+from netbo.fem import Location
+from netbo.geometry import Points
 from netbo.linalg import (
     BlockFactor,
     Elements,
@@ -18,39 +18,22 @@ from netbo.linalg import (
     hat_elements,
     log_determinant_derivative,
 )
-from netbo.priors.matern import Matern
+from netbo.priors.on_space import MaternOnSpace
 
 COLUMNS = 16  # right-hand sides solved at a time: bounds the memory of a covariance
 
 
 @dataclass(frozen=True, eq=False)
-class FiniteElementPrior:
+class FiniteElementPrior(MaternOnSpace):
     """tau^-2 e(x)' Q^-1 e(x') with Q = C (kappa^2 + C^-1 G)^p, p = 2 alpha, without Q.
 
     Everything inside is in the unit of length 1/kappa, where the covariance is `amplitude` times that of the
     unit field. With `is_constant` the field is divided by its own standard deviation and multiplied by sigma.
     """
 
-    space: FiniteElementSpace
-    matern: Matern
     is_lumped: bool
     vertex_condition: FloatArray  # theta of eq:kirchhoff at every vertex
     is_constant: bool = False
-
-    @property
-    def graph(self) -> MetricGraph:
-        """The network."""
-        return self.space.graph
-
-    @property
-    def range(self) -> float:
-        """Distance over which the field loses its memory."""
-        return self.matern.range
-
-    @property
-    def sigma(self) -> float:
-        """Standard deviation on the infinite line; everywhere, if the variance is made constant."""
-        return self.matern.sigma
 
     @property
     def order(self) -> int:

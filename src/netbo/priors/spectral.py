@@ -10,37 +10,21 @@ from scipy.linalg import eigh
 from netbo.arrays import FloatArray
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
-from netbo.geometry import MetricGraph, Points
+from netbo.geometry import Points
 from netbo.priors.dense import ConstantVariance, KernelPrior
 from netbo.priors.matern import Matern
+from netbo.priors.on_space import MaternOnSpace
 from netbo.priors.whittle_matern import as_vertex_condition
 
 LARGEST_SPACE = 2000  # nodes: the dense eigenproblem takes seconds there
 
 
 @dataclass(frozen=True, eq=False)
-class SpectralPrior(KernelPrior):
+class SpectralPrior(MaternOnSpace, KernelPrior):
     """tau^-2 sum_i (kappa^2 + mu_i)^(-2 alpha) psi_i(x) psi_i(x'), with G psi = mu C psi."""
 
-    space: FiniteElementSpace
-    matern: Matern
     eigenvalues: FloatArray  # (N,) mu_i = lambda_i - kappa^2, of the Laplacian with its vertex conditions
     eigenvectors: FloatArray  # (N, N) columns psi_i at the nodes, orthonormal in C
-
-    @property
-    def graph(self) -> MetricGraph:
-        """The network."""
-        return self.space.graph
-
-    @property
-    def range(self) -> float:
-        """Distance over which the field loses its memory."""
-        return self.matern.range
-
-    @property
-    def sigma(self) -> float:
-        """Standard deviation on the infinite line."""
-        return self.matern.sigma
 
     def rescaled(self, *, range: float | None = None, sigma: float | None = None) -> Self:  # noqa: A002
         """The same prior with another range, another sigma, or both; the eigenpairs stay."""

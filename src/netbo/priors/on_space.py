@@ -1,0 +1,30 @@
+"""What Whittle-Matérn priors on a finite element space share: the space, the parameters, their names."""
+
+from dataclasses import dataclass
+
+from netbo.fem import FiniteElementSpace
+from netbo.geometry import MetricGraph
+from netbo.priors.matern import Matern
+
+
+@dataclass(frozen=True, eq=False)
+class MaternOnSpace:
+    """A field on a finite element space with Matérn parameters."""
+
+    space: FiniteElementSpace
+    matern: Matern
+
+    @property
+    def graph(self) -> MetricGraph:
+        """The network."""
+        return self.space.graph
+
+    @property
+    def range(self) -> float:
+        """Distance over which the field loses its memory."""
+        return self.matern.range
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation on the infinite line; everywhere, if the variance is made constant."""
+        return self.matern.sigma
