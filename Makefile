@@ -45,6 +45,7 @@ contract: $(VENV)/.lint
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/core.py --out benchmarks/results/core.json $(if $(REFERENCE),--reference $(REFERENCE))
 	$(BIN)/python benchmarks/small_samples.py --out benchmarks/results/small_samples.json
+	$(BIN)/python benchmarks/geometry.py --out benchmarks/results/geometry.json
 	$(BIN)/python benchmarks/start.py --out benchmarks/results/start.json
 
 clean:

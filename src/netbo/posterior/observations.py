@@ -105,13 +105,24 @@ class Distinct:
 
     def precisions(self, variances: FloatArray) -> FloatArray:
         """Sums of 1 / variance at the distinct places, (m,)."""
+        if self._is_trivial:
+            return 1 / variances[self.first]
         return sum_by(self.group, 1 / variances, len(self.first))
+
+    @property
+    def _is_trivial(self) -> bool:
+        """Whether no place was measured twice."""
+        return len(self.first) == len(self.group)
 
     def mean(self, values: FloatArray, variances: FloatArray) -> FloatArray:
         """Precision-weighted means at the distinct places, (m,)."""
+        if self._is_trivial:
+            return values[self.first]
         return sum_by(self.group, values / variances, len(self.first)) / self.precisions(variances)
 
     def spread(self, merged: FloatArray, values: FloatArray, variances: FloatArray) -> FloatArray:
         """T^-1 y of all observations from that of the merged ones, (n,)."""
+        if self._is_trivial:
+            return merged[self.group]
         inside = values - self.mean(values, variances)[self.group]
         return (inside + (merged / self.precisions(variances))[self.group]) / variances

@@ -35,7 +35,7 @@ class FiniteElementPrior(MaternOnSpace):
     vertex_condition: FloatArray  # theta of eq:kirchhoff at every vertex
     is_constant: bool = False
 
-    @property
+    @cached_property
     def order(self) -> int:
         """p = 2 alpha."""
         return self.matern.order
@@ -99,7 +99,7 @@ class FiniteElementPrior(MaternOnSpace):
         """What a sample path is solved from."""
         return FieldNoise(self.space.topology, self.elements, self.order, self.robin)
 
-    @property
+    @cached_property
     def amplitude(self) -> float:
         """Variance factor of the unit field; 1 where the variance is made constant: `scale` has it all."""
         return 1.0 if self.is_constant else self.matern.amplitude
