@@ -322,16 +322,40 @@ def _invert(a: Any) -> Any:
             work[i, p + i] = 1.0
             for j in range(p):
                 work[i, j] = a[min(i, j) * p + max(i, j)]
-        determinant = _gauss_jordan(work)
+        scale = _corner_scale(work)
+        determinant = _gauss_jordan(work) / scale**2
         triangle = np.empty((1, p * (p + 1) // 2))
         column = 0
         for i in range(p):
+            work[i, 2 * p - 1] *= scale
             for j in range(i, p):
                 triangle[0, column] = work[i, p + j]
                 column += 1
+        triangle[0, column - 1] *= scale
         return load_symmetric(triangle, 0, a), determinant
 
     return large
+
+
+@kernel
+def _corner_scale(work: FloatArray) -> float:
+    """Bring a huge corner of [A, I] to the size of 1 by a power of two on its row and column.
+
+    Precise observations put 1 / lambda there; unscaled, row exchanges lose the small entries of the inverse.
+    """
+    p = work.shape[0]
+    largest = 0.0
+    for i in range(p - 1):
+        for j in range(p):
+            largest = max(largest, abs(work[i, j]))
+    size = abs(work[p - 1, p - 1])
+    if size <= largest:
+        return 1.0
+    scale = math.ldexp(1.0, -(math.frexp(size)[1] // 2))
+    for j in range(p):
+        work[p - 1, j] *= scale
+        work[j, p - 1] *= scale
+    return scale
 
 
 @kernel

@@ -1,0 +1,99 @@
+"""The names users type, and what importing them costs."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import netbo
+
+PUBLIC = [
+    "ESTIMATED", "Amplitude", "FiniteElementSpace", "Fit", "FitBounds", "Matern", "MetricGraph",
+    "Observations",
+    "Point", "Points", "Posterior", "Prior", "circle", "condition", "errors", "euclidean_matern",
+    "fit_parameters", "grid", "interval", "merge_vertices", "narrow_rectangle", "open_rectangle", "road",
+    "spectral", "star", "telecom", "uniform_points", "whittle_matern",
+]  # fmt: skip
+
+
+def test_public_means_listed():
+    """A name added or removed is a decision: change this list with the changelog."""
+    assert sorted(netbo.__all__) == sorted(PUBLIC)
+    for name in PUBLIC:
+        assert hasattr(netbo, name)
+
+
+def test_a_bare_import_loads_no_optional_package():
+    script = "import sys, netbo; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    packages = set(loaded.stdout.split())
+
+    assert "netbo" in packages
+    assert packages.isdisjoint({"optuna", "matplotlib", "pandas", "networkx", "geopandas", "torch"})
+
+
+def test_from_graph_to_posterior_by_the_documented_signatures():
+    """Every call of the design page, on three edges."""
+    graph = netbo.MetricGraph([0, 1, 1], [1, 2, 2], [1.0, 2.0, 3.0])
+    x = netbo.Points([0, 1, 2], [0.5, 1.0, 2.9])
+    space = netbo.FiniteElementSpace.build(graph, max_cell=0.25)
+    n = space.n_nodes
+    paper = netbo.Matern(alpha=1.0, kappa=2.0, tau=0.5)
+    human = netbo.Matern(alpha=1.0, range=paper.range, sigma=paper.sigma)
+    priors = [netbo.whittle_matern(space, matern, lumped=False) for matern in (paper, human)]
+    observations = netbo.Observations(x, [0.1, 0.7, -0.3])
+    posterior = netbo.condition(priors[0], observations, regularization=0.1)
+    rng = np.random.default_rng(0)
+
+    assert len(space.nodes) == n
+    assert space.mass.shape == space.stiffness.shape == (n, n)
+    assert space.lumped_mass.shape == (n,)
+    assert space.basis(x).shape == (3, n)
+    assert_allclose(priors[0].covariance(x, space.nodes), priors[1].covariance(x, space.nodes), rtol=1e-10)
+    assert priors[0].variance(x).shape == (3,)
+    assert posterior.mean(x).shape == posterior.std(x).shape == (3,)
+    assert posterior.covariance(x, space.nodes).shape == (3, n)
+    assert posterior.sample(x, rng).shape == (3,)
+    assert posterior.sample(x, rng, scale=2.0, n=5).shape == (5, 3)
+    assert posterior.extend(netbo.Observations(x[:1], [0.2])).mean(x).shape == (3,)
+    assert isinstance(posterior.log_evidence(), float)
+    assert isinstance(posterior.information_gain(), float)
+    assert isinstance(posterior, netbo.Posterior)
+    assert isinstance(priors[0], netbo.Prior)
+
+
+def test_strangers_to_the_package_can_write_a_prior():
+    """The protocol is all that is asked: here, white noise of unit variance at distinct points."""
+
+    class White:
+        graph = netbo.interval(1.0)
+        range = 1.0
+        sigma = 1.0
+
+        def covariance(self, x, y):
+            return (x.z[:, None] == y.z).astype(float)
+
+        def variance(self, x):
+            return np.ones(len(x))
+
+        def sample(self, x, rng, n=None):
+            return rng.standard_normal(len(x) if n is None else (n, len(x)))
+
+        def rescaled(self, *, range=None, sigma=None):  # noqa: A002
+            return self
+
+        def range_derivative(self, x, y):
+            return np.zeros((len(x), len(y)))
+
+        def range_derivative_of_variance(self, x):
+            return np.zeros(len(x))
+
+    prior = White()
+    x = prior.graph.points(0, [0.2, 0.8])
+    posterior = netbo.condition(prior, netbo.Observations(x[:1], [2.0]), regularization=1.0)
+
+    assert isinstance(prior, netbo.Prior)
+    assert posterior.mean(x) == pytest.approx([1.0, 0.0])
+    assert posterior.variance(x) == pytest.approx([0.5, 1.0])

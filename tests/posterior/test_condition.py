@@ -1,0 +1,219 @@
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import netbo
+from netbo import ESTIMATED, Matern, Observations, Points, condition
+from netbo.errors import NumericalError, ObservationError, ParameterError, PointError
+from netbo.linalg import BlockFactor
+from reference import case, contract_graph, contract_points, contract_space
+
+
+def two_observations() -> Observations:
+    return Observations(contract_points()[:2], [1.0, 2.0])
+
+
+@pytest.fixture(params=["hats 1", "spectral 0.75"])
+def prior(request):
+    return case(request.param).prior
+
+
+@pytest.mark.parametrize("mean", [np.nan, np.inf])
+def test_a_mean_is_finite_or_estimated(prior, mean):
+    with pytest.raises(
+        ParameterError, match=r"mean must be a finite number or ESTIMATED, got .*; 0 is the paper"
+    ):
+        condition(prior, two_observations(), regularization=0.1, mean=mean)
+
+
+def test_a_mean_cannot_be_estimated_from_nothing(prior):
+    none = Observations(Points(np.empty(0, dtype=int), []), [])
+
+    with pytest.raises(ObservationError, match=r"an estimated mean needs at least one observation, got none"):
+        condition(prior, none, regularization=0.1, mean=ESTIMATED)
+
+
+@pytest.mark.parametrize("bad", [0.0, -0.1, np.nan, np.inf])
+def test_regularization_is_positive(prior, bad):
+    with pytest.raises(ObservationError, match=r"regularization must be a positive variance, got"):
+        condition(prior, two_observations(), regularization=bad)
+
+
+def test_noise_has_to_come_from_somewhere(prior):
+    with pytest.raises(ObservationError, match=r"2 of 2 observations have no noise variance"):
+        condition(prior, two_observations())
+
+
+def test_points_beyond_their_edge_are_refused(prior):
+    with pytest.raises(PointError, match=r"distances must lie within the edge, got 99.0 on edge 0"):
+        condition(prior, Observations(Points([0], [99.0]), [1.0]), regularization=0.1)
+    with pytest.raises(PointError, match=r"edges must lie in 0..5, got 77"):
+        condition(prior, Observations(Points([77], [0.0]), [1.0]), regularization=0.1)
+
+
+def test_points_of_another_network_are_refused(prior):
+    elsewhere = netbo.star(4).points(0, 0.5)
+
+    with pytest.raises(PointError, match=r"points must lie on MetricGraph"):
+        condition(prior, Observations(elsewhere, [1.0]), regularization=0.1)
+    posterior = condition(prior, two_observations(), regularization=0.1)
+    with pytest.raises(PointError, match=r"points must lie on MetricGraph"):
+        posterior.mean(elsewhere)
+
+
+@pytest.mark.parametrize("thing", [contract_graph(), contract_space(), None, "prior"])
+def test_only_a_prior_can_be_conditioned(thing):
+    with pytest.raises(ParameterError, match=r"condition needs a prior, got .*; see whittle_matern"):
+        condition(thing, two_observations(), regularization=0.1)
+
+
+def test_unbound_points_are_bound_to_the_network(prior):
+    """Points(edge, z) alone do: the prior knows its graph."""
+    bound = contract_points()[:2]
+    loose = Points(bound.edge, bound.z)
+    one, two = (
+        condition(prior, Observations(x, [1.0, 2.0]), regularization=0.1).mean(bound) for x in (bound, loose)
+    )
+
+    assert_allclose(one, two, rtol=1e-15)
+
+
+def test_a_kernel_singular_to_rounding_is_refused_with_its_numbers():
+    """Close points and no noise to speak of: the dense form cannot be factored."""
+    graph = netbo.interval(1.0)
+    smooth = netbo.euclidean_matern(graph, nu=2.5, range=1e4)
+    data = Observations(graph.points(0, np.linspace(0, 1, 30)), np.zeros(30))
+    posterior = condition(smooth, data, regularization=1e-30)
+
+    with pytest.raises(
+        NumericalError, match=r"not positive definite \(n=30, smallest noise 1e-30, sigma\^2 1\)"
+    ):
+        posterior.mean(graph.points(0, 0.5))
+
+
+def test_extending_into_a_singular_kernel_is_refused_the_same_way():
+    """The rows added to a Cholesky factor can fail as the whole can."""
+    graph = netbo.interval(1.0)
+    smooth = netbo.euclidean_matern(graph, nu=2.5, range=1e4)
+    start = condition(smooth, Observations(graph.points(0, 0.0), [0.0]), regularization=1e-30)
+    more = Observations(graph.points(0, np.linspace(0.1, 1, 30)), np.zeros(30))
+
+    with pytest.raises(NumericalError, match=r"not positive definite"):
+        start.extend(more).mean(graph.points(0, 0.5))
+
+
+@pytest.mark.parametrize("mean", [0.0, ESTIMATED])
+def test_other_parameters_are_as_if_conditioned_anew(prior, mean):
+    """Also after extending: nothing of the old parameters may stay."""
+    x, more = contract_points(), Observations(contract_points()[2:4], [0.0, 5.0])
+    moved = prior.rescaled(range=0.5, sigma=2.0)
+    kept = condition(prior, two_observations(), regularization=0.1, mean=mean).extend(more)
+    kept.mean(x)
+    kept.log_evidence_gradient()
+    found = kept.with_parameters(moved, 0.3)
+    expected = condition(moved, two_observations().joined(more), regularization=0.3, mean=mean)
+
+    assert_allclose(found.mean(x), expected.mean(x), rtol=1e-12)
+    assert_allclose(found.std(x), expected.std(x), rtol=1e-12)
+    assert_allclose(found.log_evidence_gradient(), expected.log_evidence_gradient(), rtol=1e-10)
+    assert found.information_gain() == pytest.approx(expected.information_gain(), rel=1e-12)
+    assert found.regularization == 0.3
+
+
+@pytest.mark.parametrize(("name", "other"), [("hats 1", "spectral 0.75"), ("spectral 0.75", "hats 1")])
+def test_other_parameters_belong_to_the_same_prior(name, other):
+    posterior = condition(case(name).prior, two_observations(), regularization=0.1)
+
+    with pytest.raises(
+        ParameterError, match=r"takes the same prior rescaled, got another; use condition\(\)"
+    ):
+        posterior.with_parameters(case(other).prior, 0.1)
+
+
+def test_extending_factors_anew_now_and_then(monkeypatch):
+    """Rank-one updates are cheap but pile up columns and rounding: 40 of them need two fresh factors."""
+    made, factor = [], BlockFactor.__init__
+
+    def counted(self, *args, **kwargs):
+        made.append(1)
+        factor(self, *args, **kwargs)
+
+    space = contract_space()
+    prior = netbo.whittle_matern(space, Matern(alpha=1.0, range=1.0))
+    more = scattered(space.graph, 40)
+    posterior = condition(prior, two_observations(), regularization=0.1)
+    posterior.std(space.nodes)
+    monkeypatch.setattr(BlockFactor, "__init__", counted)
+    for i in range(40):
+        posterior = posterior.extend(Observations(more.points[[i]], more.values[[i]]))
+        posterior.mean(space.nodes)
+        posterior.std(space.nodes)
+
+    assert 1 <= len(made) <= 4
+
+
+def right_hand_sides(monkeypatch, prior, data) -> tuple[int, int]:
+    """Systems solved and factors made for mean, variance, evidence and gradient."""
+    counts = [0, 0]
+    solve, factor = BlockFactor.solve, BlockFactor.__init__
+
+    def counted_solve(self, x):
+        counts[0] += len(x)
+        return solve(self, x)
+
+    def counted_factor(self, *args, **kwargs):
+        counts[1] += 1
+        factor(self, *args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BlockFactor, "solve", counted_solve)
+        patch.setattr(BlockFactor, "__init__", counted_factor)
+        posterior = condition(prior, data, regularization=0.1, mean=ESTIMATED)
+        posterior.mean(prior.space.nodes)
+        posterior.std(prior.space.nodes)
+        posterior.log_evidence()
+        posterior.log_evidence_gradient()
+        posterior.sample(prior.space.nodes, np.random.default_rng(0))
+    return counts[0], counts[1]
+
+
+def scattered(graph, n) -> Observations:
+    rng = np.random.default_rng(n)
+    return Observations(netbo.uniform_points(graph, n, rng), rng.standard_normal(n))
+
+
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("alpha", [0.5, 1.0])
+def test_the_work_does_not_grow_with_the_data(monkeypatch, alpha, constant):
+    """As many right-hand sides and factors for 500 observations as for 5."""
+    space = contract_space()
+    counts = [
+        right_hand_sides(
+            monkeypatch,
+            netbo.whittle_matern(space, Matern(alpha=alpha, range=1.0), constant_variance=constant),
+            scattered(space.graph, n),
+        )
+        for n in (5, 500)
+    ]
+
+    assert counts[0] == counts[1]
+    assert counts[0][0] == 3  # values, ones and one sample
+    assert counts[0][1] <= 4  # with data, K, and two without data for a constant variance
+
+
+def test_no_matrix_over_observations_is_formed():
+    """With 3,000 observations an n x n matrix is 72 MB, one of n x N 24 MB; all that is used is below 6."""
+    space = netbo.FiniteElementSpace.build(contract_graph(), n_nodes=1000)
+    prior = netbo.whittle_matern(space, Matern(alpha=1.0, range=1.0))
+    data = scattered(space.graph, 3000)
+    condition(prior, scattered(space.graph, 3), regularization=0.1, mean=ESTIMATED).log_evidence_gradient()
+    tracemalloc.start()
+    posterior = condition(prior, data, regularization=0.1, mean=ESTIMATED)
+    posterior.std(space.nodes)
+    posterior.log_evidence_gradient()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert peak < 6e6
