@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test test-all lint types contract bench clean
+.PHONY: demo test test-all lint types contract bench clean clean-cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "netbo needs Python 3.11 or later, got " + sys.version.split()[0] + "; try make PYTHON=python3.12"'
@@ -48,5 +48,8 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/geometry.py --out benchmarks/results/geometry.json
 	$(BIN)/python benchmarks/start.py --out benchmarks/results/start.json
 
-clean:
+clean-cache:
+	find src -name '*.nb[ic]' -delete
+
+clean: clean-cache
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

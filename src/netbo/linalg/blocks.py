@@ -4,6 +4,9 @@ A kernel written with these functions is compiled once for each p it meets: the 
 of its type. `like` is any block, passed for its type alone. Symmetric blocks are stored as their upper
 triangle, row by row. The operations emit their few instructions directly (numba intrinsics): compiled as
 functions of their own they would take most of a cold start. They exist inside compiled code only.
+
+numba's cache on disk looks at a kernel's own file alone: after a change here, remove the cached kernels of
+this folder (`make clean-cache`), or they go on with the old operations.
 """
 
 import math
