@@ -252,3 +252,32 @@ def test_a_mesh_knows_its_sizes():
     topology = tangle()
 
     assert (topology.n_edges, topology.n_nodes, topology.n_cells) == (12, 8 + 24, 36)
+
+
+@pytest.mark.parametrize("p", ORDERS)
+@pytest.mark.parametrize("reach", [1e-6, 1e-3, 1e3, 1e6])
+def test_the_dense_tail_keeps_the_digits_of_row_sums(reach, p, monkeypatch):
+    """Twin: sparse columns to the end, themselves held against 130 digits in tests/truth/test_extremes.py.
+
+    At kappa times diameter = 1e-6 a tail factored from its diagonal would have none of them left.
+    """
+    graph = netbo.telecom(150, seed=0)
+    space = netbo.FiniteElementSpace.build(graph, n_nodes=3000, min_cells=2)
+    dense = space.topology
+    with monkeypatch.context() as patch:
+        patch.setattr(ordering, "SMALLEST_TAIL", 10**9)
+        columns = Topology(
+            tails=dense.tails, heads=dense.heads, offsets=dense.offsets, n_vertices=dense.n_vertices
+        )
+        assert columns.pattern.n_tail == 0
+    elements = hat_elements(reach / graph.diameter * space.cell_lengths, p, lumped=False)
+    weight = np.zeros(space.n_nodes)
+    weight[::300] = 100.0
+    factors = [BlockFactor(t, elements, p, Load(weight, np.zeros(1))) for t in (dense, columns)]
+    x = np.random.default_rng(0).standard_normal((1, space.n_nodes, p))
+    solutions = [factor.solve(x.copy()) for factor in factors]
+
+    assert dense.pattern.n_tail >= ordering.SMALLEST_TAIL
+    assert_allclose(factors[0].select().variances, factors[1].select().variances, rtol=1e-12)
+    assert_allclose(*solutions, rtol=0, atol=1e-12 * np.abs(solutions[1]).max())
+    assert factors[0].log_determinant == pytest.approx(factors[1].log_determinant, rel=1e-13)

@@ -1,48 +1,42 @@
 """The core takes any element: with hyperbolic ones it gives the true kernel on any mesh."""
 
+import mpmath as mp
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
-from netbo.linalg import BlockFactor, Elements, Topology
+from netbo.linalg import BlockFactor, Topology
+from reference import hyperbolic_elements
 
-LENGTH = 1.7
-
-
-def hyperbolic_elements(cells):
-    """K_0, K_1 of kappa [[coth, -csch], [-csch, coth]] in s = kappa^2 at s = 1 (NUMERICS, formula 7)."""
-    off = np.stack(
-        [-1 / np.sinh(cells), -(1 / np.sinh(cells) - cells * np.cosh(cells) / np.sinh(cells) ** 2) / 2]
-    )
-    half = cells / 2
-    row = np.stack([np.tanh(half), (np.tanh(half) + half / np.cosh(half) ** 2) / 2])
-    return Elements(off=np.ascontiguousarray(off.T), row=np.ascontiguousarray(row.T))
+LENGTHS = np.array([0.6, 1.1])
 
 
-def green(x, length, s=1.0):
-    """G(x, x) of s - d^2/dx^2 on [0, length] with Neumann ends."""
-    kappa = np.sqrt(s)
-    return np.cosh(kappa * x) * np.cosh(kappa * (length - x)) / (kappa * np.sinh(kappa * length))
+def whittle_matern_variance(x, order):
+    """k(x, x) of p = order on an interval with Neumann ends: (-1)^(p-1) G^(p-1)(s) / (p-1)! at s = 1.
+
+    G(s) = cosh(kappa x) cosh(kappa (L - x)) / (kappa sinh(kappa L)), kappa = sqrt(s).
+    """
+    length = mp.mpf(float(LENGTHS.sum()))
+
+    def green(s):
+        kappa = mp.sqrt(s)
+        return mp.cosh(kappa * x) * mp.cosh(kappa * (length - x)) / (kappa * mp.sinh(kappa * length))
+
+    with mp.workdps(40):
+        return float((-1) ** (order - 1) * mp.taylor(green, 1, order - 1)[-1])
 
 
-def green_slope(x, length):
-    """-dG/ds at s = 1 by the complex step: exact to rounding."""
-    return -(np.imag(green(x, length, 1.0 + 1e-30j)) / 1e-30)
-
-
-@pytest.mark.parametrize("cells", [[1, 1], [2, 3], [1, 40]])
-@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("cells", [(1, 1), (2, 3), (1, 40)])
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_hyperbolic_elements_give_the_true_kernel_at_the_nodes_of_any_mesh(cells, order):
-    """On the interval G is known in closed form; its s-derivative is the kernel of alpha = 1."""
-    lengths = np.array([0.6, LENGTH - 0.6])
+    """On the interval the Green's function, and with it the kernel of every order, is known."""
     counts = np.array(cells)
     offsets = np.concatenate([[0], np.cumsum(counts - 1)])
     topology = Topology(tails=np.array([0, 1]), heads=np.array([1, 2]), offsets=offsets, n_vertices=3)
-    inner = [
-        start + lengths[e] * np.arange(1, n) / n
-        for e, (start, n) in enumerate(zip((0, 0.6), cells, strict=True))
-    ]
-    x = np.concatenate([[0.0, 0.6, LENGTH], *inner])
-    factor = BlockFactor(topology, hyperbolic_elements(lengths / counts), order)
-    expected = green(x, LENGTH) if order == 1 else green_slope(x, LENGTH)
+    starts = np.array([0.0, LENGTHS[0]])
+    inner = [start + L * np.arange(1, n) / n for start, L, n in zip(starts, LENGTHS, cells, strict=True)]
+    x = np.concatenate([[0.0, LENGTHS[0], LENGTHS.sum()], *inner])
+    factor = BlockFactor(topology, hyperbolic_elements(LENGTHS / counts, order), order)
+    expected = [whittle_matern_variance(z, order) for z in x]
 
-    np.testing.assert_allclose(factor.select().variances, expected, rtol=1e-12)
+    assert_allclose(factor.select().variances, expected, rtol=1e-12)
