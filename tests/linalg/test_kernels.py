@@ -8,14 +8,14 @@ FIRST_FACTOR = """
 import numpy as np
 from netbo.linalg import BlockFactor, Topology, hat_elements
 
-for _ in range(2):
+for order in (1, 1, 2):
     topology = Topology(np.array([0]), np.array([1]), np.array([0, 3]), 2)
-    BlockFactor(topology, hat_elements(np.array([0.5]), 1, lumped=True), 1)
+    BlockFactor(topology, hat_elements(np.array([0.5]), order, lumped=True), order)
 """
 
 
 def messages(cache):
-    """Standard error of a fresh process that factors twice, with a numba cache of its own."""
+    """Standard error of a fresh process that factors for p = 1, 1 and 2, with a numba cache of its own."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
     done = subprocess.run(
         [sys.executable, "-c", FIRST_FACTOR], env=environment, capture_output=True, text=True, check=True
@@ -25,8 +25,11 @@ def messages(cache):
 
 @pytest.mark.slow
 def test_the_first_compile_announces_itself_once(tmp_path):
-    """A silent wait of seconds looks like a hang; with a compiled kernel on disk there is no wait."""
+    """A silent wait of seconds looks like a hang; each p has its own, and none once it is on disk."""
     first, second = messages(tmp_path), messages(tmp_path)
 
-    assert first == "netbo: compiling the numerical core, once for this machine ...\n"
+    assert first == "".join(
+        f"netbo: compiling the numerical core for 2 alpha = {order}, once for this machine ...\n"
+        for order in (1, 2)
+    )
     assert second == ""

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar, cast
 
 import numba
@@ -24,18 +25,18 @@ def inline(function: Function) -> Function:
     return cast(Function, compiled)
 
 
-def announce_first_compile(*kernels: Callable[..., Any]) -> None:
-    """Say on standard error why the first call takes seconds, unless a compiled kernel is on disk.
+@cache
+def announce_first_compile(function: Callable[..., Any], order: int) -> None:
+    """Say on standard error, once, why the next call takes seconds: no kernel for this p is on disk.
 
-    numba looks into its cache only when a kernel is called, so the index file beside it is what tells.
+    numba looks into its cache only when a kernel is called; the keys of its index are the types of the
+    arguments, of which the last is the block that tells p.
     """
-    for function in kernels:
-        dispatcher: Any = function
-        cache = dispatcher._cache
-        if dispatcher.signatures or not cache.cache_path:
-            continue
-        if not cache._cache_file._load_index():
-            print(
-                "netbo: compiling the numerical core, once for this machine ...", file=sys.stderr, flush=True
-            )
-            return
+    dispatcher: Any = function
+    compiled = [*dispatcher.signatures, *(key[0] for key in dispatcher._cache._cache_file._load_index())]
+    if not any(len(arguments[-1]) == order**2 for arguments in compiled):
+        print(
+            f"netbo: compiling the numerical core for 2 alpha = {order}, once for this machine ...",
+            file=sys.stderr,
+            flush=True,
+        )

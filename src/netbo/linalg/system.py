@@ -37,7 +37,6 @@ class Topology:
     @cached_property
     def pattern(self) -> Pattern:
         """Elimination order of the vertices and pattern of their factor."""
-        announce_first_compile(chain.eliminate_chains)
         return analyse(self.n_vertices, self.tails, self.heads)
 
     @cached_property
@@ -109,6 +108,7 @@ class BlockFactor:
         load: Load | None = None,
         robin: FloatArray | None = None,
     ) -> None:
+        announce_first_compile(chain.eliminate_chains, order)
         n, E, p = topology.n_vertices, topology.n_edges, order
         self.topology, self.elements, self.order = topology, elements, p
         self._like, self._zero = zero_block(p), zero_vector(p)
