@@ -167,3 +167,23 @@ def test_the_variance_has_the_factor_lambda():
         posterior = netbo.condition(prior, Observations(x, [1.0]), regularization=noise)
 
         assert posterior.variance(x)[0] == pytest.approx(v * noise / (v + noise), rel=1e-12)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 4])
+@pytest.mark.parametrize("reach", [1e-6, 1.0, 1e3, 1e9])
+def test_lengths_over_eighteen_orders_of_magnitude_cost_no_digit(reach, p):
+    """Edges of 1e-9 beside edges of 1e9: entries of K over 36 orders, and the range anywhere between."""
+    graph = netbo.MetricGraph([0, 1, 2, 0], [1, 2, 3, 3], [1e-9, 1.0, 1e9, 3e3])
+    space = netbo.FiniteElementSpace.build(graph, n_nodes=20, min_cells=2)
+    data = Observations(space.nodes[[0, 3, 5, 8]], [1.0, 1.1, 0.0, 2.0])
+    matern = Matern(alpha=p / 2, range=reach)
+    posterior = netbo.condition(netbo.whittle_matern(space, matern), data, regularization=0.01)
+    with mp.workdps(DIGITS):
+        twin = Exact(space, matern, False, data, 0.01)
+        (_, after), mean, gain = twin.posterior()
+        evidence = float(twin.log_evidence())
+
+    assert_allclose(posterior.variance(space.nodes), after, rtol=1e-11)
+    assert_allclose(posterior.mean(space.nodes), mean, rtol=1e-11, atol=1e-11 * np.abs(mean).max())
+    assert posterior.information_gain() == pytest.approx(gain, rel=1e-11)
+    assert posterior.log_evidence() == pytest.approx(evidence, rel=1e-11)

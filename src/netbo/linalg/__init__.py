@@ -3,7 +3,15 @@
 from netbo.linalg.elements import Elements, hat_elements
 from netbo.linalg.forms import apply_stiffness, derivative_form, derivative_trace, log_determinant_derivative
 from netbo.linalg.noise import FieldNoise
-from netbo.linalg.system import BlockFactor, Load, SelectedInverse, SelectedSums, Topology, no_load
+from netbo.linalg.system import (
+    BlockFactor,
+    Load,
+    SelectedInverse,
+    SelectedSums,
+    Topology,
+    field_sign,
+    no_load,
+)
 from netbo.linalg.threads import set_threads, thread_count
 
 __all__ = [
@@ -17,6 +25,7 @@ __all__ = [
     "apply_stiffness",
     "derivative_form",
     "derivative_trace",
+    "field_sign",
     "hat_elements",
     "log_determinant_derivative",
     "no_load",

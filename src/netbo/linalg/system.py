@@ -71,6 +71,11 @@ class Load:
     coupling: FloatArray  # (n_cells,) or (1,)
 
 
+def field_sign(order: int) -> float:
+    """(-1)^(p-1): what (S^-1)_uu has before it, and the field's row of every right-hand side with it."""
+    return -1.0 if order % 2 == 0 else 1.0
+
+
 def no_load(topology: Topology) -> Load:
     """D = 0: the prior."""
     return Load(weight=np.zeros(topology.n_nodes), coupling=np.zeros(1))
@@ -112,7 +117,7 @@ class BlockFactor:
         n, E, p = topology.n_vertices, topology.n_edges, order
         self.topology, self.elements, self.order = topology, elements, p
         self._like, self._zero = zero_block(p), zero_vector(p)
-        self._sign = -1.0 if p % 2 == 0 else 1.0
+        self._sign = field_sign(p)
         lend, pattern = topology.buffers.lend, topology.pattern
         load = no_load(topology) if load is None else load
         self._coupling = load.coupling

@@ -17,6 +17,7 @@ from netbo.linalg import (
     apply_stiffness,
     derivative_form,
     derivative_trace,
+    field_sign,
 )
 from netbo.posterior.moments import NodalMeans, NodalSpread, Step, gained
 from netbo.posterior.observations import Distinct, Observations
@@ -83,8 +84,7 @@ class BlockPosterior(Posterior):
         """Block solutions for the centred values and, with an estimated mean, for ones: (r, N, p)."""
         prior, places = self.prior, self._places
         p = prior.order
-        sign = -1.0 if p % 2 == 0 else 1.0
-        weight = sign * prior.amplitude * self._scale * self._precisions
+        weight = field_sign(p) * prior.amplitude * self._scale * self._precisions
         rhs = np.zeros((2 if self._mean_is_estimated else 1, prior.space.n_nodes, p))
         for column, values in zip(rhs, self._right_hand_values, strict=True):
             load = weight * self._distinct.mean(values, self.noise)
@@ -116,7 +116,6 @@ class BlockPosterior(Posterior):
         dual = precisions * (values - fit)
         if not len(places.cell) or (prior.amplitude * self._scale**2 * precisions).max() < STRONG:
             return dual
-        sign = -1.0 if prior.order % 2 == 0 else 1.0
         flow, size = apply_stiffness(
             prior.space.topology, prior.elements, prior.robin, np.ascontiguousarray(x[:, 0])
         )
@@ -125,7 +124,7 @@ class BlockPosterior(Posterior):
         node = np.where(to_right, places.right, places.left)
         share = np.where(to_right, places.fraction, 1 - places.fraction) * self._scale * prior.amplitude
         better = (visits[node] == 1) & (size[node] / share < precisions * np.maximum(abs(values), abs(fit)))
-        return np.where(better, sign * flow[node] / share, dual)
+        return np.where(better, field_sign(prior.order) * flow[node] / share, dual)
 
     @cached_property
     def _selected(self) -> SelectedSums:
@@ -243,8 +242,7 @@ class BlockPosterior(Posterior):
         x = self._solutions[0]
         if self._mean_is_estimated:
             x = x - (self._duals[0].sum() / self._duals[1].sum()) * self._solutions[1]
-        sign = -1.0 if p % 2 == 0 else 1.0
-        form = sign * derivative_form(prior.space.topology, elements, x) / prior.amplitude
+        form = field_sign(p) * derivative_form(prior.space.topology, elements, x) / prior.amplitude
         scale = self._scale[self._distinct.group]
         leverage = prior.amplitude * scale**2 * interpolated_variance(selected, self._at) / self.noise
         fit = self.observations.values - self.estimated_mean - self.noise * dual

@@ -15,6 +15,7 @@ from netbo.linalg import (
     FieldNoise,
     Load,
     SelectedInverse,
+    field_sign,
     hat_elements,
     log_determinant_derivative,
 )
@@ -174,7 +175,7 @@ def interpolated_variance(selected: NodalVariances, at: Location) -> FloatArray:
 def field_columns(factor: BlockFactor, at: Location) -> FloatArray:
     """Columns (Q + D)^-1 e(x) at all nodes, (n, N)."""
     n, p = len(at.cell), factor.order
-    sign = -1.0 if p % 2 == 0 else 1.0
+    sign = field_sign(p)
     rhs = np.zeros((n, factor.topology.n_nodes, p))
     index = np.arange(n)
     np.add.at(rhs[:, :, -1], (index, at.left), sign * (1 - at.fraction))

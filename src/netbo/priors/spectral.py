@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
 from netbo.arrays import FloatArray
-from netbo.errors import ParameterError
+from netbo.errors import NumericalError, ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import Points
 from netbo.priors.dense import ConstantVariance, KernelPrior
@@ -17,6 +17,7 @@ from netbo.priors.on_space import MaternOnSpace
 from netbo.priors.whittle_matern import as_vertex_condition
 
 LARGEST_SPACE = 2000  # nodes: the dense eigenproblem takes seconds there
+LARGEST_LOSS = 1e-6  # relative error of the smallest eigenvalues; beyond it the prior is refused
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,16 @@ class SpectralPrior(MaternOnSpace, KernelPrior):
         return features
 
     def _weights(self) -> FloatArray:
+        """(kappa^2 + mu_i)^(-2 alpha) / tau^2, refused where rounding in mu_i would show."""
         m = self.matern
+        smallest = m.kappa**2 + np.min(self.eigenvalues[self.eigenvalues > 0], initial=np.inf)
+        lost = float(np.finfo(float).eps * self.eigenvalues[-1] / smallest)
+        if lost > LARGEST_LOSS:
+            raise NumericalError(
+                f"the eigenvalues of this mesh are known to {lost:.1e} only "
+                f"(largest {self.eigenvalues[-1]:.3g}, smallest {smallest:.3g}); "
+                "use whittle_matern, which keeps its digits, or cells of like size"
+            )
         return (m.kappa**2 + self.eigenvalues) ** (-2 * m.alpha) / m.tau**2
 
     def _weight_derivatives(self) -> FloatArray:
@@ -78,8 +88,28 @@ def spectral(
         )
     stiffness = space.stiffness.toarray()
     vertices = np.arange(space.graph.n_vertices)
-    stiffness[vertices, vertices] += as_vertex_condition(vertex_condition, space.graph)
+    theta = as_vertex_condition(vertex_condition, space.graph)
+    stiffness[vertices, vertices] += theta
     mass = np.diag(space.lumped_mass) if lumped else space.mass.toarray()
-    eigenvalues, eigenvectors = eigh(stiffness, mass)
-    prior = SpectralPrior(space, matern, np.maximum(eigenvalues, 0.0), eigenvectors)
+    prior = SpectralPrior(space, matern, *_eigenpairs(space, stiffness, mass, theta))
     return ConstantVariance(prior) if constant_variance else prior
+
+
+def _eigenpairs(
+    space: FiniteElementSpace, stiffness: FloatArray, mass: FloatArray, theta: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues and eigenvectors of G psi = mu C psi; the constants, whose mu is 0, put in exactly.
+
+    eigh knows eigenvalues to eps times the largest; a small kappa^2 would drown in that where mu is 0.
+    """
+    eigenvalues, eigenvectors = eigh(stiffness, mass)
+    graph = space.graph
+    flat = np.setdiff1d(graph.components, graph.components[theta > 0])
+    label = graph.component_of(space.nodes)
+    for column, component in enumerate(flat):
+        inside = label == component
+        eigenvalues[column] = 0.0
+        eigenvectors[:, column] = inside / np.sqrt(space.lumped_mass[inside].sum())
+    rest = eigenvalues[len(flat) :]
+    eigenvalues[len(flat) :] = np.maximum(rest, np.finfo(float).tiny)
+    return eigenvalues, eigenvectors
