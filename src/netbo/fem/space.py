@@ -25,6 +25,11 @@ class Location:
     right: IntArray  # node at the cell's end towards the head
     fraction: FloatArray
 
+    @property
+    def is_at_nodes(self) -> bool:
+        """Whether every point is the node on its left."""
+        return not self.fraction.any()
+
     def interpolate(self, nodal: FloatArray) -> FloatArray:
         """Values at the points of functions given at the nodes, (..., N) -> (..., n)."""
         at_left, at_right = nodal[..., self.left], nodal[..., self.right]

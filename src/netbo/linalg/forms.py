@@ -1,7 +1,5 @@
 """Quadratic and linear forms of assembled element matrices, edge by edge: no matrix is assembled."""
 
-from functools import cache
-
 import numpy as np
 
 from netbo.arrays import FloatArray, IntArray
@@ -17,23 +15,25 @@ def derivative_trace(elements: Elements, order: int, diagonals: FloatArray, coup
 
     Block (i, j) of dS/ds is (p - i - j) K_(p-i-j): every Taylor coefficient moves up by one.
     """
+    return _contract(elements.row, elements.off, diagonals, couples, order)
+
+
+@kernel
+def _contract(
+    row: FloatArray, off: FloatArray, diagonals: FloatArray, couples: FloatArray, order: int
+) -> float:
+    """Sum over edges and blocks (i, j), i <= j, of the derivative's entries times those of Z."""
     trace = 0.0
-    for column, k, times in _derivative_terms(order):
-        diagonal = diagonals[:, column]
-        entry = elements.row[:, k] @ diagonal - elements.off[:, k] @ (diagonal - couples[:, column])
-        trace += times * float(entry)
+    for e in range(len(row)):
+        column = 0
+        for i in range(order):
+            for j in range(i, order):
+                k = order - i - j
+                if k >= 1:
+                    d, c = diagonals[e, column], couples[e, column]
+                    trace += (k if i == j else 2 * k) * (row[e, k] * d - off[e, k] * (d - c))
+                column += 1
     return trace
-
-
-@cache
-def _derivative_terms(order: int) -> list[tuple[int, int, int]]:
-    """Column of the upper triangle, Taylor coefficient and multiplicity of every block of dS/ds."""
-    pairs = [(i, j) for i in range(order) for j in range(i, order)]
-    return [
-        (column, order - i - j, (order - i - j) * (1 if i == j else 2))
-        for column, (i, j) in enumerate(pairs)
-        if i + j < order
-    ]
 
 
 def log_determinant_derivative(factor: BlockFactor) -> float:

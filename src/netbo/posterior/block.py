@@ -1,6 +1,5 @@
 """The posterior of a finite element prior in precision form: its cost does not grow with the data."""
 
-from copy import copy
 from functools import cached_property
 from typing import Self
 
@@ -87,9 +86,7 @@ class BlockPosterior(Posterior):
         weight = field_sign(p) * prior.amplitude * self._scale * self._precisions
         rhs = np.zeros((2 if self._mean_is_estimated else 1, prior.space.n_nodes, p))
         for column, values in zip(rhs, self._right_hand_values, strict=True):
-            load = weight * self._distinct.mean(values, self.noise)
-            np.add.at(column[:, -1], places.left, (1 - places.fraction) * load)
-            np.add.at(column[:, -1], places.right, places.fraction * load)
+            spread_to_nodes(column[:, -1], places, weight * self._distinct.mean(values, self.noise))
         return self.factor.solve(rhs)
 
     @property
@@ -200,9 +197,7 @@ class BlockPosterior(Posterior):
         paths = np.empty((n, len(x)))
         for path in paths:
             rhs = np.zeros((1, prior.space.n_nodes, prior.order))
-            kick = spread * rng.standard_normal(len(spread))
-            np.add.at(rhs[0, :, -1], places.left, (1 - places.fraction) * kick)
-            np.add.at(rhs[0, :, -1], places.right, places.fraction * kick)
+            spread_to_nodes(rhs[0, :, -1], places, spread * rng.standard_normal(len(spread)))
             prior.noise.add(rng, np.sqrt(prior.amplitude), rhs[0])
             path[:] = at.interpolate(self.factor.solve(rhs)[0, :, -1])
         return prior.scale(at) * paths
@@ -268,8 +263,8 @@ class BlockPosterior(Posterior):
                 "with_parameters takes the same prior rescaled, got another; use condition()"
             )
         noise = self.observations.noise_variances(regularization)
-        other = copy(self)
-        other.__dict__ = {key: getattr(self, key) for key in _KEPT}
+        other = object.__new__(type(self))
+        other.__dict__.update((key, getattr(self, key)) for key in _KEPT)
         other.prior, other.regularization, other.noise = prior, regularization, noise
         other._parent, other._steps = None, ()
         return other
@@ -323,14 +318,20 @@ def taken(at: Location, index: IntArray) -> Location:
     return Location(at.cell[index], at.left[index], at.right[index], at.fraction[index])
 
 
+def spread_to_nodes(nodal: FloatArray, places: Location, weight: FloatArray) -> None:
+    """Add sum of weight e(x) over distinct places to a nodal vector."""
+    if places.is_at_nodes:
+        nodal[places.left] += weight  # distinct places at nodes are distinct nodes
+        return
+    np.add.at(nodal, places.left, (1 - places.fraction) * weight)
+    np.add.at(nodal, places.right, places.fraction * weight)
+
+
 def load_of(prior: FiniteElementPrior, places: Location, weight: FloatArray) -> Load:
     """D = sum of weight e(x) e(x)': row sums at the nodes, products of both entries inside cells."""
     topology, f = prior.space.topology, places.fraction
-    rows = sum_by(places.left, (1 - f) * weight, topology.n_nodes)
-    rows += sum_by(places.right, f * weight, topology.n_nodes)
-    if not np.any(f):
+    rows = np.zeros(topology.n_nodes)
+    spread_to_nodes(rows, places, weight)
+    if places.is_at_nodes:
         return Load(weight=rows, coupling=np.zeros(1))
-    return Load(
-        weight=rows,
-        coupling=sum_by(places.cell, f * (1 - f) * weight, topology.n_cells),
-    )
+    return Load(weight=rows, coupling=sum_by(places.cell, f * (1 - f) * weight, topology.n_cells))
