@@ -25,6 +25,12 @@ class Location:
     right: IntArray  # node at the cell's end towards the head
     fraction: FloatArray
 
+    def __len__(self) -> int:
+        return len(self.cell)
+
+    def __getitem__(self, index: slice | IntArray) -> "Location":
+        return Location(self.cell[index], self.left[index], self.right[index], self.fraction[index])
+
     @property
     def is_at_nodes(self) -> bool:
         """Whether every point is the node on its left."""

@@ -67,7 +67,7 @@ def apply_stiffness(
 
 
 @kernel
-def _node(position: int, cells: int, tail: int, head: int, first: int) -> int:
+def node_along(position: int, cells: int, tail: int, head: int, first: int) -> int:
     """Number of the node at a position 0..cells along an edge."""
     if position == 0:
         return tail
@@ -93,8 +93,8 @@ def _outer_chains(
         couples[e] = 0.0
         cells = offsets[e + 1] - offsets[e] + 1
         for c in range(cells):
-            left = _node(c, cells, tails[e], heads[e], n_vertices + offsets[e])
-            right = _node(c + 1, cells, tails[e], heads[e], n_vertices + offsets[e])
+            left = node_along(c, cells, tails[e], heads[e], n_vertices + offsets[e])
+            right = node_along(c + 1, cells, tails[e], heads[e], n_vertices + offsets[e])
             column = 0
             for i in range(p):
                 for j in range(i, p):
@@ -119,8 +119,8 @@ def _apply_chains(
     for e in range(len(tails)):
         cells = offsets[e + 1] - offsets[e] + 1
         for c in range(cells):
-            left = _node(c, cells, tails[e], heads[e], n_vertices + offsets[e])
-            right = _node(c + 1, cells, tails[e], heads[e], n_vertices + offsets[e])
+            left = node_along(c, cells, tails[e], heads[e], n_vertices + offsets[e])
+            right = node_along(c + 1, cells, tails[e], heads[e], n_vertices + offsets[e])
             flow = off[e, 0] * (x[right] - x[left])
             product[left] += row[e, 0] * x[left] + flow
             product[right] += row[e, 0] * x[right] - flow

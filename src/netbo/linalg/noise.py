@@ -11,6 +11,7 @@ import numpy as np
 from netbo.arrays import FloatArray, IntArray
 from netbo.errors import ParameterError
 from netbo.linalg.elements import Elements
+from netbo.linalg.forms import node_along
 from netbo.linalg.kernels import kernel
 from netbo.linalg.system import Topology
 
@@ -80,12 +81,11 @@ def _scatter(
     """Add factor times draws of every cell to its ends: the even part to both, the odd with both signs."""
     n_rows, n_draws = factors.shape[2], factors.shape[3]
     for e in range(len(tails)):
-        start = n_vertices + offsets[e] - 1
-        m = offsets[e + 1] - offsets[e]
-        for c in range(m + 1):
+        cells = offsets[e + 1] - offsets[e] + 1
+        for c in range(cells):
             cell = offsets[e] + e + c
-            left = tails[e] if c == 0 else start + c
-            right = heads[e] if c == m else start + c + 1
+            left = node_along(c, cells, tails[e], heads[e], n_vertices + offsets[e])
+            right = node_along(c + 1, cells, tails[e], heads[e], n_vertices + offsets[e])
             for i in range(n_rows):
                 even, odd = 0.0, 0.0
                 for k in range(n_draws):

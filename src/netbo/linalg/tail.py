@@ -18,6 +18,7 @@ from netbo.linalg.blocks import (
     load_symmetric,
     multiply,
     order_of,
+    packed_size,
     store,
     store_symmetric,
     subtract,
@@ -78,7 +79,7 @@ def factor_tail(tail: FloatArray, R: FloatArray, p: int) -> TailFactor:
     if not m:
         return _NO_TAIL
     like = zero_block(p)
-    inverses = np.empty((m // p, p * (p + 1) // 2))
+    inverses = np.empty((m // p, packed_size(p)))
     log = 0.0
     for first, last in _panels(m, p):
         panel = np.ascontiguousarray(tail[first:, first:last])

@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from netbo.arrays import FloatArray, IntArray, sum_by
+from netbo.arrays import FloatArray, sum_by
 from netbo.errors import ParameterError
 from netbo.fem import Location
 from netbo.geometry import Points
@@ -58,7 +58,7 @@ class BlockPosterior(Posterior):
     @cached_property
     def _places(self) -> Location:
         """Locations of the distinct observations."""
-        return taken(self._at, self._distinct.first)
+        return self._at[self._distinct.first]
 
     @cached_property
     def _scale(self) -> FloatArray:
@@ -111,7 +111,7 @@ class BlockPosterior(Posterior):
         prior, places, precisions = self.prior, self._places, self._precisions
         fit = self._scale * places.interpolate(x[:, -1])
         dual = precisions * (values - fit)
-        if not len(places.cell) or (prior.amplitude * self._scale**2 * precisions).max() < STRONG:
+        if not len(places) or (prior.amplitude * self._scale**2 * precisions).max() < STRONG:
             return dual
         flow, size = apply_stiffness(
             prior.space.topology, prior.elements, prior.robin, np.ascontiguousarray(x[:, 0])
@@ -191,16 +191,14 @@ class BlockPosterior(Posterior):
         return self.prior.amplitude * self.prior.scale(at_x)[:, None] * unit * self.prior.scale(at_y)
 
     def _field_deviations(self, x: Points, rng: np.random.Generator, n: int) -> FloatArray:
-        prior, places = self.prior, self._places
-        at = prior.space.locate(x)
+        prior, at = self.prior, self.prior.space.locate(x)
         spread = prior.amplitude * self._scale * np.sqrt(self._precisions)
         paths = np.empty((n, len(x)))
         for path in paths:
-            rhs = np.zeros((1, prior.space.n_nodes, prior.order))
-            spread_to_nodes(rhs[0, :, -1], places, spread * rng.standard_normal(len(spread)))
-            prior.noise.add(rng, np.sqrt(prior.amplitude), rhs[0])
-            path[:] = at.interpolate(self.factor.solve(rhs)[0, :, -1])
-        return prior.scale(at) * paths
+            kick = np.zeros(prior.space.n_nodes)
+            spread_to_nodes(kick, self._places, spread * rng.standard_normal(len(spread)))
+            path[:] = prior.path(self.factor, at, rng, kick)
+        return paths
 
     def information_gain(self) -> float:
         """Mutual information of data and field (rmk:maximin design)."""
@@ -211,11 +209,14 @@ class BlockPosterior(Posterior):
     @property
     def _dual(self) -> FloatArray:
         """T^-1 (y - m), (n,)."""
-        if not self._mean_is_estimated:
-            return np.asarray(self._duals[0])
-        shift = self._duals[0].sum() / self._duals[1].sum()
-        dual: FloatArray = self._duals[0] - shift * self._duals[1]
-        return dual
+        return self._shifted(self._duals)
+
+    def _shifted(self, pair: FloatArray) -> FloatArray:
+        """What belongs to y - m, from what belongs to the centred values and to ones."""
+        shifted: FloatArray = pair[0]
+        if self._mean_is_estimated:
+            shifted = shifted - self._duals[0].sum() / self._duals[1].sum() * pair[1]
+        return shifted
 
     def evidence_terms(self) -> EvidenceTerms:
         """log|T| and (y - m)' T^-1 (y - m)."""
@@ -234,9 +235,7 @@ class BlockPosterior(Posterior):
         trace = (
             derivative_trace(elements, p, selected.diagonals, selected.couples) - p * prior.stiffness_trace
         )
-        x = self._solutions[0]
-        if self._mean_is_estimated:
-            x = x - (self._duals[0].sum() / self._duals[1].sum()) * self._solutions[1]
+        x = self._shifted(self._solutions)
         form = field_sign(p) * derivative_form(prior.space.topology, elements, x) / prior.amplitude
         scale = self._scale[self._distinct.group]
         leverage = prior.amplitude * scale**2 * interpolated_variance(selected, self._at) / self.noise
@@ -284,7 +283,7 @@ class BlockPosterior(Posterior):
         other = self._with_more(new)
         if len(self._steps) >= REFRESH or not len(self.observations):
             return other
-        at = taken(other._at, np.array([len(self.observations)]))
+        at = other._at[len(self.observations) :]
         base = self
         while base._parent is not None:
             base = base._parent  # type: ignore[assignment]
@@ -311,11 +310,6 @@ def canonical(at: Location) -> Location:
     left = np.where(is_right, at.right, at.left)
     fraction = np.where(is_right, 0.0, at.fraction)
     return Location(cell=at.cell, left=left, right=np.where(fraction == 0, left, at.right), fraction=fraction)
-
-
-def taken(at: Location, index: IntArray) -> Location:
-    """Some of the locations."""
-    return Location(at.cell[index], at.left[index], at.right[index], at.fraction[index])
 
 
 def spread_to_nodes(nodal: FloatArray, places: Location, weight: FloatArray) -> None:

@@ -3,7 +3,6 @@
 import math
 
 from netbo.errors import ObservationError, ParameterError
-from netbo.geometry import Points
 from netbo.posterior.block import BlockPosterior
 from netbo.posterior.dense import DensePosterior
 from netbo.posterior.observations import Observations
@@ -29,9 +28,7 @@ def condition(
     if isinstance(mean, MeanSetting) and not len(observations):
         raise ObservationError("an estimated mean needs at least one observation, got none; pass mean=0.0")
     points = prior.graph.bind(observations.points)
-    bound = Observations(
-        Points(points.edge, points.z, graph=prior.graph), observations.values, observations.noise
-    )
+    bound = Observations(points, observations.values, observations.noise)
     if isinstance(prior, FiniteElementPrior):
         return BlockPosterior(prior, bound, regularization=regularization, mean=mean)
     return DensePosterior(prior, bound, regularization=regularization, mean=mean)

@@ -21,6 +21,10 @@ from netbo.linalg import (
 )
 from netbo.priors.on_space import MaternOnSpace
 
+_OF_KAPPA = (  # what is known of the unit field, which depends on kappa alone
+    "elements", "robin", "noise", "unit_factor", "_unit_selected", "_next_selected", "_stiffness",
+    "stiffness_trace",
+)  # fmt: skip
 COLUMNS = 16  # right-hand sides solved at a time: bounds the memory of a covariance
 
 
@@ -44,16 +48,8 @@ class FiniteElementPrior(MaternOnSpace):
     def rescaled(self, *, range: float | None = None, sigma: float | None = None) -> Self:  # noqa: A002
         """The same prior with another range, another sigma, or both."""
         other = replace(self, matern=self.matern.rescaled(range=range, sigma=sigma))
-        if range is None or range == self.range:  # the unit field depends on kappa alone
-            for name in (
-                "elements",
-                "unit_factor",
-                "_unit_selected",
-                "_stiffness",
-                "stiffness_trace",
-            ):
-                if name in self.__dict__:
-                    other.__dict__[name] = self.__dict__[name]
+        if range is None or range == self.range:
+            other.__dict__.update((name, self.__dict__[name]) for name in _OF_KAPPA if name in self.__dict__)
         return other
 
     @cached_property
@@ -108,13 +104,13 @@ class FiniteElementPrior(MaternOnSpace):
     def scale(self, at: Location) -> FloatArray:
         """Factor a(x) by which the field at the points differs from sqrt(amplitude) times the unit field."""
         if not self.is_constant:
-            return np.ones(len(at.cell))
+            return np.ones(len(at))
         return self.sigma / np.sqrt(interpolated_variance(self._unit_selected, at))
 
     def scale_derivative(self, at: Location) -> FloatArray:
         """d log a / d log kappa at fixed sigma: nu; p v_(p+1) / v_p where the variance is made constant."""
         if not self.is_constant:
-            return np.full(len(at.cell), self.matern.nu)
+            return np.full(len(at), self.matern.nu)
         higher = interpolated_variance(self._next_selected, at)
         return self.order * higher / interpolated_variance(self._unit_selected, at)
 
@@ -139,14 +135,23 @@ class FiniteElementPrior(MaternOnSpace):
     def sample(self, x: Points, rng: np.random.Generator, n: int | None = None) -> FloatArray:
         """A sample path at x, (len(x),); n paths, (n, len(x))."""
         at = self.space.locate(x)
-        factor, root = self.unit_factor, np.sqrt(self.amplitude)
         paths = np.empty((1 if n is None else n, len(x)))
         for path in paths:
-            rhs = np.zeros((1, self.space.n_nodes, self.order))
-            self.noise.add(rng, root, rhs[0])
-            path[:] = at.interpolate(factor.solve(rhs)[0, :, -1])
-        paths *= self.scale(at)
+            path[:] = self.path(self.unit_factor, at, rng)
         return paths[0] if n is None else paths
+
+    def path(
+        self, factor: BlockFactor, at: Location, rng: np.random.Generator, load: FloatArray | None = None
+    ) -> FloatArray:
+        """One draw of the field at the points, from the factor of prior or posterior.
+
+        load: what the noise of the observations adds to the field's row of the right-hand side, (N,).
+        """
+        rhs = np.zeros((1, self.space.n_nodes, self.order))
+        if load is not None:
+            rhs[0, :, -1] = load
+        self.noise.add(rng, float(np.sqrt(self.amplitude)), rhs[0])
+        return self.scale(at) * at.interpolate(factor.solve(rhs)[0, :, -1])
 
 
 class NodalVariances(Protocol):
@@ -174,7 +179,7 @@ def interpolated_variance(selected: NodalVariances, at: Location) -> FloatArray:
 
 def field_columns(factor: BlockFactor, at: Location) -> FloatArray:
     """Columns (Q + D)^-1 e(x) at all nodes, (n, N)."""
-    n, p = len(at.cell), factor.order
+    n, p = len(at), factor.order
     sign = field_sign(p)
     rhs = np.zeros((n, factor.topology.n_nodes, p))
     index = np.arange(n)
@@ -185,11 +190,10 @@ def field_columns(factor: BlockFactor, at: Location) -> FloatArray:
 
 def field_covariance(factor: BlockFactor, at_x: Location, at_y: Location) -> FloatArray:
     """e(x)' (Q + D)^-1 e(y), (n, m), solving for the shorter side, a few columns at a time."""
-    if len(at_y.cell) > len(at_x.cell):
+    if len(at_y) > len(at_x):
         return field_covariance(factor, at_y, at_x).T
-    covariance = np.empty((len(at_x.cell), len(at_y.cell)))
-    for first in range(0, len(at_y.cell), COLUMNS):
+    covariance = np.empty((len(at_x), len(at_y)))
+    for first in range(0, len(at_y), COLUMNS):
         part = slice(first, first + COLUMNS)
-        some = Location(at_y.cell[part], at_y.left[part], at_y.right[part], at_y.fraction[part])
-        covariance[:, part] = at_x.interpolate(field_columns(factor, some)).T
+        covariance[:, part] = at_x.interpolate(field_columns(factor, at_y[part])).T
     return covariance
