@@ -134,7 +134,7 @@ def test_constants_have_the_length_as_mass_and_no_stiffness(graph, h):
     assert ones @ space.mass @ ones == pytest.approx(graph.total_length, rel=1e-12)
     assert space.lumped_mass.sum() == pytest.approx(graph.total_length, rel=1e-12)
     assert np.abs(G @ ones).max() <= 1e-13 / space.cell_lengths.min()
-    assert np.abs(G - G.T).max() == 0.0
+    assert np.abs(G - G.T).max() <= 1e-15 * np.abs(G).max()  # parallel edges are summed in either order
 
 
 def test_mass_and_stiffness_integrate_linear_functions():
@@ -171,3 +171,15 @@ def test_what_is_shared_is_locked():
 
     for array in (space.cells, space.cell_lengths, space.lumped_mass):
         assert not array.flags.writeable
+
+
+def test_a_space_travels_without_what_it_computed():
+    """Arrays come out of a pickle writable; kernels would then be compiled a second time."""
+    space = FiniteElementSpace.build(netbo.star(3), max_cell=0.3)
+    _ = space.nodes, space.topology, space.cell_lengths
+    other = pickle.loads(pickle.dumps(space))
+
+    assert_array_equal(other.cells, space.cells)
+    assert not other.cells.flags.writeable
+    assert other.nodes == space.nodes
+    assert len(pickle.dumps(space)) < 2 * len(pickle.dumps(space.graph))

@@ -8,6 +8,9 @@ import netbo
 from netbo import ESTIMATED, Matern, Observations, Points, condition
 from netbo.errors import NumericalError, ObservationError, ParameterError, PointError
 from netbo.linalg import BlockFactor
+from netbo.posterior.block import BlockPosterior
+from netbo.posterior.dense import DensePosterior
+from netbo.priors import DensePrior, sum_of
 from reference import case, contract_graph, contract_points, contract_space
 
 
@@ -67,6 +70,14 @@ def test_points_of_another_network_are_refused(prior):
 def test_only_a_prior_can_be_conditioned(thing):
     with pytest.raises(ParameterError, match=r"condition needs a prior, got .*; see whittle_matern"):
         condition(thing, two_observations(), regularization=0.1)
+
+
+def test_a_finite_element_prior_has_the_block_form_though_it_could_be_dense():
+    prior, other = case("hats 1").prior, case("euclidean 0.5").prior
+
+    assert isinstance(prior, DensePrior)
+    assert isinstance(condition(prior, two_observations(), regularization=0.1), BlockPosterior)
+    assert isinstance(condition(sum_of(prior, other), two_observations(), regularization=0.1), DensePosterior)
 
 
 def test_unbound_points_are_bound_to_the_network(prior):

@@ -5,10 +5,19 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from netbo import ESTIMATED, Observations, Points, condition
-from reference import Regression, case, contract_points, contract_space, covariance_errors
+from netbo.priors import sum_of
+from reference import Case, Regression, case, contract_points, contract_space, covariance_errors
 
 LAMBDA = 0.05
 PATHS = 4000
+
+
+def case_of(name: str) -> Case:
+    """A case of `reference`, or the sum of several: "hats 1 + euclidean 0.5"."""
+    parts = [case(part) for part in name.split(" + ")]
+    if len(parts) == 1:
+        return parts[0]
+    return Case(sum_of(*(part.prior for part in parts)), lambda x, y: sum(p.kernel(x, y) for p in parts))
 
 
 def contract_observations(values_shift: float = 3.0) -> Observations:
@@ -36,13 +45,13 @@ def assert_same_posterior(found, expected, x, rtol=1e-9):
 
 
 class PosteriorContract:
-    """Names the prior of `reference.case`."""
+    """Names the prior of `case_of`."""
 
     name: str
 
     @pytest.fixture
     def prior(self):
-        return case(self.name).prior
+        return case_of(self.name).prior
 
     @pytest.mark.parametrize("mean", [0.0, 2.5, ESTIMATED])
     def test_it_is_gaussian_regression(self, prior, mean):
@@ -54,7 +63,7 @@ class PosteriorContract:
         posterior = condition(prior, data, regularization=LAMBDA, mean=mean)
         noise = np.where(np.isnan(data.noise), LAMBDA, data.noise)
         constant = None if mean is ESTIMATED else mean
-        twin = Regression(case(self.name).kernel, data.points, data.values, noise, constant)
+        twin = Regression(case_of(self.name).kernel, data.points, data.values, noise, constant)
 
         assert posterior.estimated_mean == pytest.approx(twin.m, rel=1e-10)
         assert_same_posterior(posterior, twin, x)
@@ -158,6 +167,22 @@ class PosteriorContract:
         assert_same_posterior(extended, condition(prior, data, regularization=LAMBDA), x)
 
     @pytest.mark.parametrize("mean", [0.7, ESTIMATED])
+    def test_leaving_one_out_is_conditioning_on_the_others(self, prior, mean):
+        """Of a measurement, so with its noise; inside cells, at nodes, repeated, with noise of its own."""
+        data, kernel = contract_observations(), case_of(self.name).kernel
+        left_out = condition(prior, data, regularization=LAMBDA, mean=mean).leave_one_out()
+        noise = np.where(np.isnan(data.noise), LAMBDA, data.noise)
+        constant = None if mean is ESTIMATED else mean
+        expected = []
+        for i in range(len(data)):
+            rest, x = np.delete(np.arange(len(data)), i), data.points[[i]]
+            twin = Regression(kernel, data.points[rest], data.values[rest], noise[rest], constant)
+            expected.append((twin.mean(x)[0], twin.covariance(x, x)[0, 0] + noise[i]))
+
+        assert_allclose(left_out.mean, [m for m, _ in expected], rtol=1e-9)
+        assert_allclose(left_out.variance, [v for _, v in expected], rtol=1e-9)
+
+    @pytest.mark.parametrize("mean", [0.7, ESTIMATED])
     @pytest.mark.parametrize("scale", [1.0, 2.5])
     def test_samples_have_the_posteriors_moments(self, prior, scale, mean):
         """4,000 paths at six points, mean and every second moment within five standard errors."""
@@ -249,3 +274,11 @@ class TestEuclideanThreeHalves(PosteriorContract):
 
 class TestEuclideanFiveHalves(PosteriorContract):
     name = "euclidean 2.5"
+
+
+class TestSumOfNetworkAndEuclidean(PosteriorContract):
+    name = "hats 1 + euclidean 0.5"
+
+
+class TestSumOfConstantVarianceAndSpectral(PosteriorContract):
+    name = "constant 0.5 + spectral 0.75 + euclidean 2.5"

@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 import netbo
 from netbo import ESTIMATED, Amplitude, FitBounds, Matern, Observations, condition, fit_parameters
 from netbo.errors import NumericalError, ObservationError, ParameterError
-from netbo.posterior import fitting
+from netbo.posterior import Belief, Beliefs, fitting
 from netbo.posterior.block import BlockPosterior
 from reference import contract_graph
 
@@ -165,10 +165,11 @@ def test_the_gradient_vanishes_in_free_directions(options, free, alpha):
     assert_allclose(gradient[free], 0.0, atol=1e-2)
 
 
+@pytest.mark.parametrize("beliefs", [Beliefs(), Beliefs(Belief(0.2, 1.5), Belief(0.01, 2.0))])
 @pytest.mark.parametrize("own", [0, 15, 40])
 @pytest.mark.parametrize("amplitude", list(Amplitude))
 @pytest.mark.parametrize("regularization", [None, 0.05])
-def test_the_search_follows_its_true_gradient(regularization, amplitude, own):
+def test_the_search_follows_its_true_gradient(regularization, amplitude, own, beliefs):
     """Away from the optimum, in whatever is free: a wrong slope would only show as a slow search."""
     data = simulated(prior_of(), 40, 0.05, 5)
     noise = np.where(np.arange(40) < own, 0.05, np.nan)
@@ -179,6 +180,7 @@ def test_the_search_follows_its_true_gradient(regularization, amplitude, own):
         ESTIMATED,
         amplitude,
         FitBounds(),
+        beliefs,
     )
     v, step = search.limits @ [0.6, 0.4], 1e-5
     slopes = [(search.loss(v + step * e) - search.loss(v - step * e)) / (2 * step) for e in np.eye(len(v))]
@@ -352,3 +354,62 @@ def test_a_range_outside_what_can_be_computed_is_passed_over(monkeypatch):
 
     assert fit.prior.range <= 100
     assert np.isfinite(fit.log_evidence)
+
+
+def test_beliefs_hold_where_data_say_nothing():
+    """Two values at one place: no word about the range, so it comes to rest at its median."""
+    prior = prior_of()
+    place = prior.graph.points([0, 0], distance=[1.0, 1.0])
+    beliefs = Beliefs(range=Belief(median=0.3, log_sd=1.0))
+    fit = fit_parameters(prior, Observations(place, [1.0, 1.2]), regularization=0.1, beliefs=beliefs)
+    alone = fit_parameters(prior, Observations(place, [1.0, 1.2]), regularization=0.1)
+
+    assert fit.prior.range == pytest.approx(0.3 * prior.graph.diameter, rel=0.35)
+    assert fit.log_belief == pytest.approx(-(np.log(fit.prior.range / prior.graph.diameter / 0.3) ** 2) / 2)
+    assert alone.log_belief == 0.0
+
+
+def test_a_belief_in_the_noise_is_the_most_probable_value():
+    """Independent search over range and ratio of evidence times belief, on a grid of 60 x 60."""
+    data = simulated(prior_of(), 12, 0.05, 3)
+    belief = Belief(0.01, 2.0)
+    fit = fit_parameters(prior_of(), data, beliefs=Beliefs(noise_ratio=belief))
+
+    def score(log_range, log_ratio):
+        unit = prior_of().rescaled(range=np.exp(log_range), sigma=1.0)
+        terms = condition(unit, data, regularization=np.exp(log_ratio), mean=ESTIMATED).evidence_terms()
+        profile = terms.log_determinant + terms.n * np.log(terms.quadratic / terms.n)
+        return -profile / 2 - (log_ratio - np.log(0.01)) ** 2 / 8
+
+    diameter = prior_of().graph.diameter
+    ranges = np.linspace(np.log(0.01 * diameter), np.log(10 * diameter), 60)
+    best = max(score(r, ratio) for r in ranges for ratio in np.linspace(np.log(1e-7), np.log(50), 60))
+    found = score(np.log(fit.prior.range), np.log(fit.regularization / fit.prior.sigma**2))
+
+    assert found >= best - 1e-6
+    assert found <= best + 0.1  # the grid is coarse
+
+
+@pytest.mark.parametrize(("median", "log_sd"), [(0.0, 1.0), (-1.0, 1.0), (1.0, 0.0), (np.inf, 1.0)])
+def test_beliefs_are_positive(median, log_sd):
+    with pytest.raises(ParameterError, match="a belief needs a positive median"):
+        Belief(median, log_sd)
+
+
+def test_a_fit_takes_the_same_steps_whatever_the_unit_of_the_values():
+    data = simulated(prior_of(), 20, 0.05, 4)
+    other = Observations(data.points, 1e6 * data.values - 3e5)
+    one, two = fit_parameters(prior_of(), data), fit_parameters(prior_of(), other)
+
+    assert one.evaluations == two.evaluations
+    assert two.prior.range == pytest.approx(one.prior.range, rel=1e-9)
+    assert two.prior.sigma == pytest.approx(1e6 * one.prior.sigma, rel=1e-9)
+    assert two.log_evidence == pytest.approx(one.log_evidence - 20 * np.log(1e6), rel=1e-9)
+
+
+def test_a_parameter_without_freedom_is_not_said_to_be_at_its_bound():
+    data = simulated(prior_of(), 20, 1e-9, 4)
+    fit = fit_parameters(prior_of(), data, bounds=FitBounds(noise_ratio=(1e-10, 1e-10)))
+
+    assert "noise_ratio" not in fit.at_bound
+    assert fit.regularization == pytest.approx(1e-10 * fit.prior.sigma**2)

@@ -116,6 +116,16 @@ def test_coinciding_observations_are_merged_by_their_precisions():
     assert_allclose(merged.spread(inner, y, variances), full, rtol=1e-11)
 
 
+def test_the_precision_of_the_others_keeps_its_digits():
+    """Beside a nearly exact value, subtracting from the sum would leave nothing of the others."""
+    place = np.array([1, 0, 1, 0, 1, 2])
+    variances = np.array([1e-20, 0.5, 2.0, 0.25, 4.0, 3.0])
+    others = Distinct.of(place).other_precisions(variances)
+
+    assert_allclose(others, [0.75, 4.0, 1e20, 2.0, 1e20, 0.0], rtol=1e-14)
+    assert len(Distinct.of(np.empty(0)).other_precisions(np.empty(0))) == 0
+
+
 def test_places_differ_if_any_key_differs():
     keys = np.array([0.5, 0.5, 0.5, 0.2]), np.array([1, 1, 2, 1]), np.array([0, 0, 0, 0])
     merged = Distinct.of(*keys)

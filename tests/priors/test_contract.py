@@ -5,23 +5,32 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from netbo import Prior
-from reference import case, contract_graph, contract_points, contract_space, covariance_errors
+from netbo.priors import DensePrior, sum_of
+from reference import Case, case, contract_graph, contract_points, contract_space, covariance_errors
 
 PATHS = 4000
 
 
+def case_of(name: str) -> Case:
+    """A case of `reference`, or the sum of several: "hats 1 + euclidean 0.5"."""
+    parts = [case(part) for part in name.split(" + ")]
+    if len(parts) == 1:
+        return parts[0]
+    return Case(sum_of(*(part.prior for part in parts)), lambda x, y: sum(p.kernel(x, y) for p in parts))
+
+
 class PriorContract:
-    """Names the prior of `reference.case`."""
+    """Names the prior of `case_of`."""
 
     name: str
 
     @pytest.fixture
     def prior(self):
-        return case(self.name).prior
+        return case_of(self.name).prior
 
     @pytest.fixture
     def kernel(self):
-        return case(self.name).kernel
+        return case_of(self.name).kernel
 
     def test_it_is_a_prior(self, prior):
         assert isinstance(prior, Prior)
@@ -62,6 +71,18 @@ class PriorContract:
         assert longer.range == pytest.approx(3 * prior.range, rel=1e-14)
         assert longer.sigma == pytest.approx(prior.sigma, rel=1e-13)
         assert longer.covariance(x, x)[0, 1] > prior.covariance(x, x)[0, 1]
+
+    def test_the_range_derivative_is_that_of_differences(self, prior):
+        """In log range at fixed sigma; steps of 1e-5 leave 1e-9."""
+        x, y, step = contract_points(), contract_space().nodes, 1e-5
+        up, down = (prior.rescaled(range=prior.range * np.exp(s)) for s in (step, -step))
+        slope = (up.covariance(x, y) - down.covariance(x, y)) / (2 * step)
+        of_variance = (up.variance(y) - down.variance(y)) / (2 * step)
+
+        assert isinstance(prior, DensePrior)
+        assert_allclose(prior.range_derivative(x, y), slope, rtol=1e-6, atol=1e-8)
+        assert_allclose(prior.range_derivative(y, x), slope.T, rtol=1e-6, atol=1e-8)
+        assert_allclose(prior.range_derivative_of_variance(y), of_variance, rtol=1e-6, atol=1e-8)
 
     def test_paths_have_the_shape_asked_for(self, prior):
         x, rng = contract_points(), np.random.default_rng(0)
@@ -143,6 +164,10 @@ class TestConstantVarianceOfOrderTwo(PriorContract):
     name = "constant 1"
 
 
+class TestConstantVarianceOfOrderThree(PriorContract):
+    name = "constant 1.5"
+
+
 class TestConstantVarianceOfOrderFour(PriorContract):
     name = "constant 2"
 
@@ -165,3 +190,11 @@ class TestEuclideanThreeHalves(PriorContract):
 
 class TestEuclideanFiveHalves(PriorContract):
     name = "euclidean 2.5"
+
+
+class TestSumOfNetworkAndEuclidean(PriorContract):
+    name = "hats 1 + euclidean 0.5"
+
+
+class TestSumOfConstantVarianceAndSpectral(PriorContract):
+    name = "constant 0.5 + spectral 0.75 + euclidean 2.5"

@@ -1,8 +1,9 @@
 """Continuous piecewise linear functions on a metric graph (eq:fem space): mesh, e(x), C and G."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Self
+from functools import cached_property, partial
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -78,6 +79,11 @@ class FiniteElementSpace:
             cells = cells_by_budget(graph.lengths, graph.n_vertices, n_nodes, min_cells)
         return cls(graph=graph, cells=read_only(cells))
 
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[MetricGraph, IntArray]]:
+        # Only what it is made of travels: arrays come out of a pickle writable, and for those numba would
+        # compile every kernel once more.
+        return partial(_from_cells, type(self)), (self.graph, self.cells)
+
     def __repr__(self) -> str:
         return f"FiniteElementSpace({self.n_nodes} nodes, cells of at most {self.cell_lengths.max():.6g})"
 
@@ -110,7 +116,14 @@ class FiniteElementSpace:
 
     def locate(self, x: Points) -> Location:
         """Cell, end nodes and fraction of each point."""
-        x = self.graph.bind(x)
+        return self._at_nodes if x is self.__dict__.get("nodes") else self._locate(self.graph.bind(x))
+
+    @cached_property
+    def _at_nodes(self) -> Location:
+        """Where the nodes are: asked for at every turn, so kept."""
+        return self._locate(self.nodes)
+
+    def _locate(self, x: Points) -> Location:
         n_cells = self.cells[x.edge]
         along = x.z / self.graph.lengths[x.edge] * n_cells
         whole = np.rint(along)
@@ -169,3 +182,7 @@ class FiniteElementSpace:
         left, right, h = self.cell_ends
         ends = np.r_[left, right]
         return read_only(sum_by(ends, np.r_[h, h] / 2, self.n_nodes))
+
+
+def _from_cells(kind: type[FiniteElementSpace], graph: MetricGraph, cells: IntArray) -> FiniteElementSpace:
+    return kind(graph=graph, cells=read_only(cells))

@@ -1,21 +1,32 @@
 """Conditioning, evidence, fitting of parameters."""
 
+from netbo.posterior.beliefs import Belief, Beliefs
 from netbo.posterior.condition import condition
-from netbo.posterior.fitting import Amplitude, Fit, FitBounds, fit_parameters
+from netbo.posterior.fitting import Amplitude, Fit, FitBounds, Parameters, fit_parameters
+from netbo.posterior.leave_one_out import LeaveOneOut
+from netbo.posterior.mixture import MixturePosterior, weights_by_evidence
 from netbo.posterior.observations import Observations
 from netbo.posterior.posterior import ESTIMATED, EvidenceDerivatives, EvidenceTerms, Gradient, Mean, Posterior
+from netbo.posterior.surrogate import Surrogate
 
 __all__ = [
     "ESTIMATED",
     "Amplitude",
+    "Belief",
+    "Beliefs",
     "EvidenceDerivatives",
     "EvidenceTerms",
     "Fit",
     "FitBounds",
     "Gradient",
+    "LeaveOneOut",
     "Mean",
+    "MixturePosterior",
     "Observations",
+    "Parameters",
     "Posterior",
+    "Surrogate",
     "condition",
     "fit_parameters",
+    "weights_by_evidence",
 ]

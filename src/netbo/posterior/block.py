@@ -24,8 +24,10 @@ from netbo.posterior.posterior import EvidenceDerivatives, EvidenceTerms, Gradie
 from netbo.priors import FiniteElementPrior, Prior, field_columns, field_covariance, interpolated_variance
 
 _KEPT = ("observations", "mean_setting", "_at", "_distinct", "_places")  # whatever the parameters are
+_KEPT_IF_COMMON = ("_centre", "_merged_values", "_deviations")  # if all observations have one noise variance
 REFRESH = 16  # observations added by rank one before the next one factors anew
 STRONG = 1e4  # load, in units of the unit field's precision, from which y - u loses digits
+LARGEST_LOSS = 1e-11  # relative, in what an observation leaves open; beyond it its place is factored without
 
 
 class BlockPosterior(Posterior):
@@ -66,6 +68,11 @@ class BlockPosterior(Posterior):
         return self.prior.scale(self._places)
 
     @cached_property
+    def _weight(self) -> FloatArray:
+        """What the distinct observations add to the precision of the unit field."""
+        return self.prior.amplitude * self._scale**2 * self._precisions
+
+    @cached_property
     def _centre(self) -> float:
         """What is subtracted from the values before solving; any number is right, this one keeps digits."""
         if not self._mean_is_estimated:
@@ -75,8 +82,7 @@ class BlockPosterior(Posterior):
     @cached_property
     def factor(self) -> BlockFactor:
         """The block system with the load of the observations."""
-        weight = self.prior.amplitude * self._scale**2 * self._precisions
-        return self.prior.factor(load_of(self.prior, self._places, weight))
+        return self.prior.factor(load_of(self.prior, self._places, self._weight))
 
     @cached_property
     def _solutions(self) -> FloatArray:
@@ -84,24 +90,48 @@ class BlockPosterior(Posterior):
         prior, places = self.prior, self._places
         p = prior.order
         weight = field_sign(p) * prior.amplitude * self._scale * self._precisions
-        rhs = np.zeros((2 if self._mean_is_estimated else 1, prior.space.n_nodes, p))
-        for column, values in zip(rhs, self._right_hand_values, strict=True):
-            spread_to_nodes(column[:, -1], places, weight * self._distinct.mean(values, self.noise))
+        rhs = np.zeros((len(self._merged_values), prior.space.n_nodes, p))
+        for column, values in zip(rhs, self._merged_values, strict=True):
+            spread_to_nodes(column[:, -1], places, weight * values)
         return self.factor.solve(rhs)
 
-    @property
-    def _right_hand_values(self) -> list[FloatArray]:
-        values = [self.observations.values - self._centre]
-        return [*values, np.ones(len(self.observations))] if self._mean_is_estimated else values
+    @cached_property
+    def _merged_values(self) -> FloatArray:
+        """Means at the distinct places of the centred values and, with an estimated mean, ones: (r, m)."""
+        values = self._distinct.mean(self.observations.values - self._centre, self.noise)
+        return np.stack([values, np.ones(len(values))]) if self._mean_is_estimated else values[None]
+
+    @cached_property
+    def _deviations(self) -> FloatArray:
+        """Values minus the means of their places, (n,): what repeats say against each other."""
+        merged: FloatArray = self._merged_values[0]
+        return self.observations.values - self._centre - merged[self._distinct.group]
+
+    @cached_property
+    def _is_common(self) -> bool:
+        """Whether one noise variance holds for all observations."""
+        return not self.observations.has_own_noise.any()
+
+    @cached_property
+    def _merged_duals(self) -> FloatArray:
+        """T^-1 v of the distinct observations, (r, m), for the centred values and ones."""
+        pairs = zip(self._solutions, self._merged_values, strict=True)
+        return np.array([self._merged_dual(x, v) for x, v in pairs])
+
+    @cached_property
+    def _dual_sums(self) -> FloatArray:
+        """1' T^-1 v, (r,): what repeats say against each other is not in it, nor in its rounding."""
+        sums: FloatArray = self._merged_duals.sum(axis=1)
+        return sums
 
     @cached_property
     def _duals(self) -> FloatArray:
         """T^-1 v of all observations, (r, n), for the centred values and ones."""
-        duals = [
-            self._distinct.spread(self._merged_dual(x, self._distinct.mean(v, self.noise)), v, self.noise)
-            for x, v in zip(self._solutions, self._right_hand_values, strict=True)
-        ]
-        return np.array(duals)
+        values = [self.observations.values - self._centre]
+        if self._mean_is_estimated:
+            values.append(np.ones(len(self.observations)))
+        pairs = zip(self._merged_duals, values, strict=True)
+        return np.array([self._distinct.spread(merged, v, self.noise) for merged, v in pairs])
 
     def _merged_dual(self, x: FloatArray, values: FloatArray) -> FloatArray:
         """T^-1 v of the distinct observations: (v - fit) / lambda, or K x_0 where that keeps more digits.
@@ -111,7 +141,7 @@ class BlockPosterior(Posterior):
         prior, places, precisions = self.prior, self._places, self._precisions
         fit = self._scale * places.interpolate(x[:, -1])
         dual = precisions * (values - fit)
-        if not len(places) or (prior.amplitude * self._scale**2 * precisions).max() < STRONG:
+        if not len(places) or self._weight.max() < STRONG:
             return dual
         flow, size = apply_stiffness(
             prior.space.topology, prior.elements, prior.robin, np.ascontiguousarray(x[:, 0])
@@ -135,8 +165,8 @@ class BlockPosterior(Posterior):
         return NodalMeans(
             values=nodal[0],
             ones=nodal[1] if estimated else np.zeros(0),
-            ones_ones=float(self._duals[1].sum()) if estimated else 0.0,
-            ones_values=float(self._duals[0].sum()) if estimated else 0.0,
+            ones_ones=float(self._dual_sums[1]) if estimated else 0.0,
+            ones_values=float(self._dual_sums[0]) if estimated else 0.0,
         )
 
     @cached_property
@@ -211,18 +241,60 @@ class BlockPosterior(Posterior):
         """T^-1 (y - m), (n,)."""
         return self._shifted(self._duals)
 
+    @property
+    def _dual_of_ones(self) -> FloatArray:
+        ones: FloatArray = self._duals[1]
+        return ones
+
+    def _inverse_diagonal(self) -> FloatArray:
+        """[T^-1]_ii = (1 - v_i / lambda_i) / lambda_i with the variance v of the field: no n x n matrix.
+
+        At a place of precision q, others' q_i and open share r it is (q_i + r / lambda_i) / (lambda_i q).
+        """
+        own, places = 1 / self.noise, self._distinct
+        others = places.other_precisions(self.noise)
+        inverse: FloatArray = own * (others + own * self._open_shares()[places.group])
+        return inverse / self._precisions[places.group]
+
+    def _open_shares(self) -> FloatArray:
+        """1 - v / lambda = lambda / (s^2 + lambda) of the distinct places; s^2: variance without the place.
+
+        Almost without noise v / lambda is 1 to rounding; s^2 is then solved for, with a factor for the place.
+        """
+        places, weight = self._places, self._weight
+        # Rank-one updates leave of a variance what they subtract: far too little where the noise is small.
+        selected = self._spread if self._parent is None else self.factor.select()
+        share = 1 - weight * interpolated_variance(selected, places)
+        terms = weight * np.maximum(selected.variances[places.left], selected.variances[places.right])
+        for index in np.flatnonzero(np.finfo(float).eps * terms > LARGEST_LOSS * share):
+            share[index] = 1 / (1 + weight[index] * self._unit_variance_without(int(index)))
+        return share
+
+    def _unit_variance_without(self, index: int) -> float:
+        """e' (Q + D)^-1 e at a distinct place, D without its own load."""
+        here, rest = self._places[index : index + 1], np.delete(np.arange(len(self._places)), index)
+        factor = self.prior.factor(load_of(self.prior, self._places[rest], self._weight[rest]))
+        return float(here.interpolate(field_columns(factor, here)[0])[0])
+
     def _shifted(self, pair: FloatArray) -> FloatArray:
         """What belongs to y - m, from what belongs to the centred values and to ones."""
         shifted: FloatArray = pair[0]
         if self._mean_is_estimated:
-            shifted = shifted - self._duals[0].sum() / self._duals[1].sum() * pair[1]
+            shifted = shifted - self._dual_sums[0] / self._dual_sums[1] * pair[1]
         return shifted
 
     def evidence_terms(self) -> EvidenceTerms:
         """log|T| and (y - m)' T^-1 (y - m)."""
-        quadratic = float((self.observations.values - self._centre) @ self._dual)
+        quadratic = self._scatter + float(self._merged_values[0] @ self._shifted(self._merged_duals))
         log_determinant = 2 * self._gain + float(np.log(self.noise).sum())
         return EvidenceTerms(len(self.observations), log_determinant, quadratic)
+
+    @property
+    def _scatter(self) -> float:
+        """Sum of (value - mean of its place)^2 / lambda: the part of the quadratic that no field explains."""
+        if len(self._places) == len(self.observations):
+            return 0.0
+        return float(np.sum(self._deviations**2 / self.noise))
 
     def evidence_derivatives(self) -> EvidenceDerivatives:
         """Derivatives of both terms, at no solve more: traces of the selected inverse, forms of the solution.
@@ -230,30 +302,38 @@ class BlockPosterior(Posterior):
         In s = kappa^2 at fixed tau by the element matrices; in sigma, and in kappa at fixed sigma, through
         the factor a by which the field at each observation is scaled.
         """
-        prior, selected, dual = self.prior, self._selected, self._dual
+        prior, selected, dual = self.prior, self._selected, self._shifted(self._merged_duals)
         p, elements = prior.order, prior.elements
         trace = (
             derivative_trace(elements, p, selected.diagonals, selected.couples) - p * prior.stiffness_trace
         )
         x = self._shifted(self._solutions)
         form = field_sign(p) * derivative_form(prior.space.topology, elements, x) / prior.amplitude
-        scale = self._scale[self._distinct.group]
-        leverage = prior.amplitude * scale**2 * interpolated_variance(selected, self._at) / self.noise
-        fit = self.observations.values - self.estimated_mean - self.noise * dual
-        stretch = prior.scale_derivative(self._at)
-        common = ~self.observations.has_own_noise
+        leverage = self._weight * interpolated_variance(selected, self._places)
+        fit = self._shifted(self._merged_values) - dual / self._precisions
+        stretch = prior.scale_derivative(self._places)
+        noise = self._noise_derivatives(leverage, dual)
         return EvidenceDerivatives(
             log_determinant=Gradient(
                 range=-2 * trace - 2 * float(stretch @ leverage),
                 sigma=2 * float(leverage.sum()),
-                noise=float((1 - leverage)[common].sum()),
+                noise=noise[0],
             ),
             quadratic=Gradient(
                 range=-2 * form + 2 * float(stretch @ (dual * fit)),
                 sigma=-2 * float(dual @ fit),
-                noise=-float((self.noise * dual**2)[common].sum()),
+                noise=noise[1],
             ),
         )
+
+    def _noise_derivatives(self, leverage: FloatArray, dual: FloatArray) -> tuple[float, float]:
+        """Derivatives of both terms in the log of the common noise variance, from what the places have."""
+        if self._is_common:
+            quadratic = self._scatter + float(np.sum(dual**2 / self._precisions))
+            return len(self.observations) - float(leverage.sum()), -quadratic
+        common = ~self.observations.has_own_noise
+        shares = (leverage / self._precisions)[self._distinct.group] / self.noise
+        return float((1 - shares)[common].sum()), -float((self.noise * self._dual**2)[common].sum())
 
     def with_parameters(self, prior: Prior, regularization: float | None) -> Self:
         """The posterior of the same data under other parameters; what depends on the points alone is kept."""
@@ -263,7 +343,8 @@ class BlockPosterior(Posterior):
             )
         noise = self.observations.noise_variances(regularization)
         other = object.__new__(type(self))
-        other.__dict__.update((key, getattr(self, key)) for key in _KEPT)
+        kept = (*_KEPT, *_KEPT_IF_COMMON) if self._is_common else _KEPT
+        other.__dict__.update((key, getattr(self, key)) for key in kept)
         other.prior, other.regularization, other.noise = prior, regularization, noise
         other._parent, other._steps = None, ()
         return other

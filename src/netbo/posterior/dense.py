@@ -14,10 +14,28 @@ from netbo.posterior.posterior import EvidenceDerivatives, EvidenceTerms, Gradie
 from netbo.priors import DensePrior, Prior, gaussian_samples
 
 
+class _Targets:
+    """Points asked about and what they have to do with the observations."""
+
+    def __init__(self, x: Points, covariance: FloatArray, cholesky: FloatArray) -> None:
+        self.x, self._cholesky = x, cholesky
+        self.covariance = covariance  # (len(x), n) k(x)
+
+    @cached_property
+    def whitened(self) -> FloatArray:
+        """L^-1 k(x), (n, len(x))."""
+        whitened: FloatArray = solve_triangular(self._cholesky, self.covariance.T, lower=True)
+        return whitened
+
+
 class DensePosterior(Posterior):
-    """Field given observations, from the Cholesky factor of T = K_t + Lambda."""
+    """Field given observations, from the Cholesky factor of T = K_t + Lambda.
+
+    What was computed of the last `Points` object asked about is kept for the next question at it.
+    """
 
     prior: DensePrior
+    _last: _Targets | None = None
 
     @cached_property
     def _kernel(self) -> FloatArray:
@@ -61,6 +79,16 @@ class DensePosterior(Posterior):
         return self._solve(np.ones(len(self.observations)))
 
     @property
+    def _dual(self) -> FloatArray:
+        return self._centred[1]
+
+    def _inverse_diagonal(self) -> FloatArray:
+        """Sums of squares of the columns of L^-1."""
+        inverse = solve_triangular(self._cholesky, np.eye(len(self.observations)), lower=True)
+        diagonal: FloatArray = np.einsum("ij,ij->j", inverse, inverse)
+        return diagonal
+
+    @property
     def estimated_mean(self) -> float:
         """The constant mean m: the given number, or its estimate."""
         return self._centred[0]
@@ -70,26 +98,25 @@ class DensePosterior(Posterior):
         """1' T^-1 1."""
         return float(self._dual_of_ones.sum())
 
-    def _cross(self, x: Points) -> FloatArray:
-        return self.prior.covariance(x, self.observations.points)
+    def _targets(self, x: Points) -> _Targets:
+        last = self._last
+        if last is None or last.x is not x:
+            last = _Targets(x, self.prior.covariance(x, self.observations.points), self._cholesky)
+            self._last = last
+        return last
 
     def _field(self, x: Points) -> FloatArray:
-        return self._cross(x) @ self._centred[1]
+        return self._targets(x).covariance @ self._dual
 
     def _ones(self, x: Points) -> FloatArray:
-        return self._cross(x) @ self._dual_of_ones
-
-    def _whitened(self, x: Points) -> FloatArray:
-        """L^-1 k(x), (n, len(x))."""
-        whitened: FloatArray = solve_triangular(self._cholesky, self._cross(x).T, lower=True)
-        return whitened
+        return self._targets(x).covariance @ self._dual_of_ones
 
     def _field_variance(self, x: Points) -> FloatArray:
-        reduction: FloatArray = np.einsum("ij,ij->j", *(self._whitened(x),) * 2)
+        reduction: FloatArray = np.einsum("ij,ij->j", *(self._targets(x).whitened,) * 2)
         return self.prior.variance(x) - reduction
 
     def _field_covariance(self, x: Points, y: Points) -> FloatArray:
-        return self.prior.covariance(x, y) - self._whitened(x).T @ self._whitened(y)
+        return self.prior.covariance(x, y) - self._targets(x).whitened.T @ self._targets(y).whitened
 
     def _field_deviations(self, x: Points, rng: np.random.Generator, n: int) -> FloatArray:
         return gaussian_samples(self._field_covariance(x, x), rng, n)
@@ -121,7 +148,7 @@ class DensePosterior(Posterior):
 
     def with_parameters(self, prior: Prior, regularization: float | None) -> Self:
         """The posterior of the same data under other parameters."""
-        if not isinstance(prior, DensePrior):
+        if type(prior) is not type(self.prior):
             raise ParameterError(
                 "with_parameters takes the same prior rescaled, got another; use condition()"
             )

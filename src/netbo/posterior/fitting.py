@@ -14,16 +14,20 @@ from scipy.optimize import minimize
 
 from netbo.arrays import FloatArray
 from netbo.errors import NumericalError, ObservationError, ParameterError
+from netbo.posterior.beliefs import Beliefs
 from netbo.posterior.condition import condition
 from netbo.posterior.observations import Observations
-from netbo.posterior.posterior import ESTIMATED, LOG_2_PI, Mean, Posterior
+from netbo.posterior.posterior import ESTIMATED, LOG_2_PI, EvidenceTerms, Mean, Posterior
 from netbo.priors import Matern, Prior
 
-RANGE_GRID = 12  # points of the coarse grid in log range
+RANGE_GRID, QUICK_RANGE_GRID = 12, 7  # points of the coarse grid in log range
 RATIO_GRID = (1e-6, 1e-3, 1e-1)  # coarse values of rho, cut to its bounds
 SIGMA_GRID = (0.3, 1.0, 3.0)  # coarse multiples of the spread of the values
 STARTS = 2  # local searches, from the best local maxima of the grid
 _AT_BOUND = 1e-4  # in log units
+_REST = {"gtol": 1e-3, "ftol": 1e-9}  # of a search: a log evidence known to 1e-6, far below what data tell
+_CLOSE = {"gtol": 1e-2, "ftol": 1e-7}  # of a search that continues another and will be continued: 1e-4
+_CURVATURE = 0.3  # of the log evidence in a log parameter, an observation: makes a first step fit
 _WORST = 1e25  # stands for an evidence that could not be computed
 
 
@@ -53,11 +57,21 @@ class FitBounds:
 
 
 @dataclass(frozen=True, slots=True)
+class Parameters:
+    """Where a fit came to rest, without the posterior it belongs to."""
+
+    range: float
+    sigma: float
+    regularization: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Fit:
     """What a fit found and what it did."""
 
     posterior: Posterior  # with the fitted parameters
     log_evidence: float
+    log_belief: float  # log density of the beliefs at the parameters, up to a constant; 0 without beliefs
     evaluations: int  # of the evidence, grid included
     at_bound: tuple[str, ...]  # parameters that stopped at a bound: the data want more, or say nothing
     converged: bool
@@ -66,6 +80,11 @@ class Fit:
     def prior(self) -> Prior:
         """The prior with the fitted range and sigma."""
         return self.posterior.prior
+
+    @property
+    def parameters(self) -> Parameters:
+        """The fitted numbers, enough to start another fit from."""
+        return Parameters(self.prior.range, self.prior.sigma, self.regularization)
 
     @property
     def regularization(self) -> float | None:
@@ -86,19 +105,27 @@ def fit_parameters(
     mean: Mean = ESTIMATED,
     amplitude: Amplitude = Amplitude.ESTIMATED,
     bounds: FitBounds | None = None,
-    start: Fit | None = None,
+    beliefs: Beliefs | None = None,
+    start: Fit | Parameters | None = None,
+    is_quick: bool = False,
 ) -> Fit:
-    """Fit the prior to observations by maximum likelihood.
+    """Fit the prior to observations by maximum likelihood, or to the most probable value given beliefs.
 
     regularization: the noise variance, if it is known; None fits it.
+    beliefs: opinions on range and noise; without them a dozen values may put all noise into the function.
     amplitude: whether sigma is fitted, kept, or follows from the prior's tau as in alg: benchmarks.
-    start: an earlier fit to continue from; the search is then local.
+    start: an earlier fit, or its parameters, to continue from; the search is then local.
+    is_quick: look at fewer starting points; for networks so large that an evaluation takes a second.
     """
     if not len(observations):
         raise ObservationError("a fit needs at least one observation, got none; measure first")
-    search = _Search(prior, observations, regularization, mean, amplitude, bounds or FitBounds())
-    grid = [search.at(start)] if start is not None else search.starts()
-    best, converged = min((search.descend(v) for v in grid), key=lambda found: search.loss(found[0]))
+    search = _Search(
+        prior, observations, regularization, mean, amplitude, bounds or FitBounds(), beliefs or Beliefs()
+    )
+    if isinstance(start, Fit):
+        start = start.parameters
+    grid, rest = (search.starts(is_quick), _REST) if start is None else ([search.at(start)], _CLOSE)
+    best, converged = min((search.descend(v, rest) for v in grid), key=lambda found: search.loss(found[0]))
     return search.result(best, converged)
 
 
@@ -113,6 +140,7 @@ class _Search:
         mean: Mean,
         amplitude: Amplitude,
         bounds: FitBounds,
+        beliefs: Beliefs,
     ) -> None:
         self.prior, self.observations, self.mean = prior, observations, mean
         self.regularization = regularization
@@ -122,7 +150,8 @@ class _Search:
         self.sigma_is_closed = self.sigma_is_free and self.noise_is_free and not own.any()
         self.growth = _growth(prior) if amplitude is Amplitude.FIXED_TAU else 0.0
         self.spread = _spread(observations.values, mean)
-        diameter = prior.graph.diameter
+        self.diameter = diameter = prior.graph.diameter
+        self.beliefs = beliefs
         limits = {"range": [diameter * b for b in bounds.range]}
         if self.sigma_is_free and not self.sigma_is_closed:
             limits["sigma"] = [self.spread * b for b in bounds.sigma]
@@ -135,6 +164,7 @@ class _Search:
         noise = prior.sigma**2 if self.noise_is_free else regularization
         self.start = condition(prior, observations, regularization=noise, mean=mean)
         self._losses: dict[bytes, tuple[float, FloatArray]] = {}
+        self._latest: tuple[bytes, Posterior] | None = None  # its factor is worth keeping, older ones are not
 
     def parameters(self, v: FloatArray) -> tuple[Prior, float | None]:
         """Prior and noise variance at a point of the search; with sigma = 1 where it has a closed form."""
@@ -146,17 +176,19 @@ class _Search:
         return prior, noise
 
     def posterior(self, v: FloatArray) -> Posterior:
-        return self.start.with_parameters(*self.parameters(v))
+        key = v.tobytes()
+        if self._latest is None or self._latest[0] != key:
+            self._latest = (key, self.start.with_parameters(*self.parameters(v)))
+        return self._latest[1]
 
-    def amplitude(self, posterior: Posterior) -> float:
+    def amplitude(self, terms: EvidenceTerms) -> float:
         """The sigma^2 that maximizes the evidence, within its bounds; 1 where sigma is searched."""
         if not self.sigma_is_closed:
             return 1.0
-        terms = posterior.evidence_terms()
         return float(np.clip(terms.quadratic / terms.n, *np.square(self.sigma_limits)))
 
     def loss(self, v: FloatArray) -> float:
-        """Minus the log evidence."""
+        """Minus the log evidence and the log density of the beliefs, in units of the spread of the values."""
         return self._evaluate(v, gradient=False)[0]
 
     def loss_and_gradient(self, v: FloatArray) -> tuple[float, FloatArray]:
@@ -177,9 +209,12 @@ class _Search:
 
     def _loss_at(self, v: FloatArray, gradient: bool) -> tuple[float, FloatArray]:
         posterior = self.posterior(v)
-        terms, variance = posterior.evidence_terms(), self.amplitude(posterior)
-        log_amplitude = terms.n * (np.log(variance) + LOG_2_PI)
-        loss = float(terms.log_determinant + terms.quadratic / variance + log_amplitude) / 2
+        terms = posterior.evidence_terms()
+        variance = self.amplitude(terms)
+        # Values in units of their spread: whatever unit they come in, the search takes the same steps.
+        log_amplitude = terms.n * (np.log(variance / self.spread**2) + LOG_2_PI)
+        doubt, pull = self.doubt(v)
+        loss = float(terms.log_determinant + terms.quadratic / variance + log_amplitude) / 2 + doubt
         if not gradient:
             return loss, np.empty(0)
         d = posterior.evidence_derivatives()
@@ -188,14 +223,19 @@ class _Search:
         )
         sigma += 2 * noise * self.noise_is_free  # lambda = rho sigma^2
         slopes = {"range": log_range + self.growth * sigma, "noise_ratio": noise, "sigma": sigma}
-        return loss, np.array([slopes[name] for name in self.names])
+        return loss, np.array([slopes[name] for name in self.names]) + pull
 
-    def starts(self) -> list[FloatArray]:
-        """Best local maxima, in the range, of the coarse grid."""
+    def doubt(self, v: FloatArray) -> tuple[float, FloatArray]:
+        """Minus the log density of the beliefs, up to a constant, and its gradient."""
+        return self.beliefs.loss(dict(zip(self.names, v.tolist(), strict=True)), self.diameter)
+
+    def starts(self, is_quick: bool) -> list[FloatArray]:
+        """Best local maxima, in the range, of the coarse grid; the best alone, of a coarser one, if quick."""
+        n_ranges = QUICK_RANGE_GRID if is_quick else RANGE_GRID
         coarse = {
-            "range": np.exp(np.linspace(self.limits[0, 0], self.limits[0, 1], RANGE_GRID)),
-            "sigma": self.spread * np.array(SIGMA_GRID),
-            "noise_ratio": np.array(RATIO_GRID),
+            "range": np.exp(np.linspace(self.limits[0, 0], self.limits[0, 1], n_ranges)),
+            "sigma": self.spread * np.array(SIGMA_GRID[1:2] if is_quick else SIGMA_GRID),
+            "noise_ratio": np.array(RATIO_GRID[1:2] if is_quick else RATIO_GRID),
         }
         axes = [
             np.unique(np.clip(np.log(coarse[name]), low, high))
@@ -208,31 +248,46 @@ class _Search:
         losses = np.array([self.loss(v) for v in profile])
         padded = np.concatenate([[np.inf], losses, [np.inf]])
         local = np.flatnonzero((losses <= padded[:-2]) & (losses <= padded[2:]))
-        return [profile[i] for i in local[np.argsort(losses[local])][:STARTS]]
+        return [profile[i] for i in local[np.argsort(losses[local])][: 1 if is_quick else STARTS]]
 
-    def at(self, fit: Fit) -> FloatArray:
+    def at(self, start: Parameters) -> FloatArray:
         """Where an earlier fit stands in this search, cut to the bounds."""
-        sigma = fit.prior.sigma
-        ratio = (fit.regularization or sigma**2 * RATIO_GRID[0]) / sigma**2
-        values = {"range": fit.prior.range, "sigma": sigma, "noise_ratio": ratio}
+        ratio = (start.regularization or start.sigma**2 * RATIO_GRID[0]) / start.sigma**2
+        values = {"range": start.range, "sigma": start.sigma, "noise_ratio": ratio}
         v = np.log([values[name] for name in self.names])
         clipped: FloatArray = np.clip(v, self.limits[:, 0], self.limits[:, 1])
         return clipped
 
-    def descend(self, v: FloatArray) -> tuple[FloatArray, bool]:
-        """Local minimum within the bounds, and whether the search came to rest there."""
-        found = minimize(self.loss_and_gradient, v, jac=True, method="L-BFGS-B", bounds=self.limits)
-        end = np.clip(found.x, self.limits[:, 0], self.limits[:, 1])
+    def descend(self, v: FloatArray, rest: dict[str, float]) -> tuple[FloatArray, bool]:
+        """Local minimum within the bounds, and whether the search came to rest there.
+
+        Variables are in units in which the curvature is about 1, which is what a first step assumes.
+        """
+        unit = float(np.sqrt(1 + _CURVATURE * len(self.observations)))
+
+        def scaled(u: FloatArray) -> tuple[float, FloatArray]:
+            loss, slope = self.loss_and_gradient(u / unit)
+            return loss, slope / unit
+
+        found = minimize(
+            scaled, v * unit, jac=True, method="L-BFGS-B", bounds=self.limits * unit, options=rest
+        )
+        end = np.clip(found.x / unit, self.limits[:, 0], self.limits[:, 1])
         if self.loss(end) > self.loss(v):
             return v, False
         return end, bool(found.success)
 
+    def log_evidence(self, v: FloatArray) -> float:
+        """Log density of the data in their own unit, at a point of the search."""
+        return self.doubt(v)[0] - self.loss(v) - len(self.observations) * float(np.log(self.spread))
+
     def result(self, v: FloatArray, converged: bool) -> Fit:
         posterior = self.posterior(v)
         stuck = np.min(np.abs(self.limits - v[:, None]), axis=1) < _AT_BOUND
+        stuck &= self.limits[:, 0] < self.limits[:, 1]  # what was never free did not stop anywhere
         at_bound = [name for name, is_stuck in zip(self.names, stuck, strict=True) if is_stuck]
         if self.sigma_is_closed:
-            sigma = float(np.sqrt(self.amplitude(posterior)))
+            sigma = float(np.sqrt(self.amplitude(posterior.evidence_terms())))
             if np.min(np.abs(np.log(self.sigma_limits) - np.log(sigma))) < _AT_BOUND:
                 at_bound.append("sigma")
             prior, ratio = self.parameters(v)
@@ -242,7 +297,8 @@ class _Search:
             posterior = self.start.with_parameters(scaled, noise)
         return Fit(
             posterior=posterior,
-            log_evidence=-self.loss(v),
+            log_evidence=self.log_evidence(v),
+            log_belief=-self.doubt(v)[0],
             evaluations=self.evaluations,
             at_bound=tuple(at_bound),
             converged=converged,

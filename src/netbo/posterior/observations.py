@@ -109,6 +109,26 @@ class Distinct:
             return 1 / variances[self.first]
         return sum_by(self.group, 1 / variances, len(self.first))
 
+    def other_precisions(self, variances: FloatArray) -> FloatArray:
+        """Sums of 1 / variance of the other observations at the same place, (n,)."""
+        return self._sum_of_others(1 / variances, variances)
+
+    def _sum_of_others(self, terms: FloatArray, variances: FloatArray) -> FloatArray:
+        """Sums of the other observations' terms at the same place, (n,).
+
+        Beside the most precise one the others may be far smaller: summed, where subtracting loses them.
+        """
+        order = np.lexsort((1 / variances, self.group))
+        is_last = np.ones(len(order), dtype=bool)
+        is_last[:-1] = np.diff(self.group[order]) > 0
+        most_precise = np.empty(len(order), dtype=bool)
+        most_precise[order] = is_last
+        all_terms, rest = (
+            sum_by(self.group, chosen, len(self.first))[self.group]
+            for chosen in (terms, np.where(most_precise, 0.0, terms))
+        )
+        return np.where(most_precise, rest, all_terms - terms)
+
     @property
     def _is_trivial(self) -> bool:
         """Whether no place was measured twice."""
@@ -124,5 +144,8 @@ class Distinct:
         """T^-1 y of all observations from that of the merged ones, (n,)."""
         if self._is_trivial:
             return merged[self.group]
-        inside = values - self.mean(values, variances)[self.group]
-        return (inside + (merged / self.precisions(variances))[self.group]) / variances
+        precisions = self.precisions(variances)
+        from_others = self.other_precisions(variances) * values - self._sum_of_others(
+            values / variances, variances
+        )
+        return (from_others + merged[self.group]) / (precisions[self.group] * variances)

@@ -9,6 +9,7 @@ import numpy as np
 
 from netbo.arrays import FloatArray
 from netbo.geometry import Points
+from netbo.posterior.leave_one_out import LeaveOneOut, leave_one_out
 from netbo.posterior.observations import Observations
 from netbo.priors import Prior
 
@@ -109,6 +110,20 @@ class Posterior(ABC):
     def mean_precision(self) -> float:
         """1' T^-1 1, the reciprocal variance of an estimated mean."""
 
+    @property
+    @abstractmethod
+    def _dual(self) -> FloatArray:
+        """T^-1 (y - m), (n,)."""
+
+    @property
+    @abstractmethod
+    def _dual_of_ones(self) -> FloatArray:
+        """T^-1 1, (n,), where the mean is estimated."""
+
+    @abstractmethod
+    def _inverse_diagonal(self) -> FloatArray:
+        """[T^-1]_ii, (n,)."""
+
     @abstractmethod
     def information_gain(self) -> float:
         """Mutual information of data and field, log|I + Lambda^-1 K_t| / 2 (rmk:maximin design).
@@ -168,6 +183,11 @@ class Posterior(ABC):
             paths = paths + np.outer(shift, 1 - self._ones(x))
         paths = self.mean(x) + scale * paths
         return paths[0] if n is None else paths
+
+    def leave_one_out(self) -> LeaveOneOut:
+        """Mean and variance of every measurement given all others, with the parameters as they are."""
+        ones = self._dual_of_ones if self._mean_is_estimated else None
+        return leave_one_out(self.observations.values, self._dual, self._inverse_diagonal(), ones)
 
     def log_evidence(self) -> float:
         """Log density of the data, -n/2 log 2 pi included; at the estimated mean, if it is estimated."""

@@ -11,6 +11,7 @@ from netbo.priors.finite_element import (
 from netbo.priors.matern import Matern
 from netbo.priors.protocol import DensePrior, Prior
 from netbo.priors.spectral import SpectralPrior, spectral
+from netbo.priors.sum import SumPrior, sum_of
 from netbo.priors.whittle_matern import whittle_matern
 
 __all__ = [
@@ -21,11 +22,13 @@ __all__ = [
     "Matern",
     "Prior",
     "SpectralPrior",
+    "SumPrior",
     "euclidean_matern",
     "field_columns",
     "field_covariance",
     "gaussian_samples",
     "interpolated_variance",
     "spectral",
+    "sum_of",
     "whittle_matern",
 ]

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import cholesky, eigh
 
 from netbo.arrays import FloatArray
 from netbo.geometry import MetricGraph, Points
 from netbo.priors.protocol import DensePrior
+
+JITTER = 1e-12  # of the largest variance, added to all: paths move by a millionth of the standard deviation
 
 
 class KernelPrior(ABC):
@@ -26,14 +28,22 @@ class KernelPrior(ABC):
 
 
 def gaussian_samples(covariance: FloatArray, rng: np.random.Generator, n: int) -> FloatArray:
-    """n draws of N(0, covariance), (n, m).
-
-    Through eigenvectors: kernels at close points are singular to rounding, where Cholesky stops.
-    """
-    values, vectors = eigh(covariance)
-    draws: FloatArray = rng.standard_normal((n, len(values)))
-    paths: FloatArray = (draws * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    """n draws of N(0, covariance), (n, m)."""
+    draws: FloatArray = rng.standard_normal((n, len(covariance)))
+    paths: FloatArray = draws @ _root(covariance).T
     return paths
+
+
+def _root(covariance: FloatArray) -> FloatArray:
+    """R with R R' = covariance: Cholesky's, or eigenvectors where that stops at negative rounding errors."""
+    raised = covariance.copy()
+    raised[np.diag_indices(len(raised))] += JITTER * np.max(np.diag(covariance), initial=0.0)
+    try:
+        root: FloatArray = cholesky(raised, lower=True, overwrite_a=True)
+    except np.linalg.LinAlgError:
+        values, vectors = eigh(covariance)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+    return root
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,8 +22,8 @@ from netbo.linalg import (
 from netbo.priors.on_space import MaternOnSpace
 
 _OF_KAPPA = (  # what is known of the unit field, which depends on kappa alone
-    "elements", "robin", "noise", "unit_factor", "_unit_selected", "_next_selected", "_stiffness",
-    "stiffness_trace",
+    "elements", "robin", "noise", "unit_factor", "_unit_selected", "_next_factor", "_next_selected",
+    "_stiffness", "stiffness_trace",
 )  # fmt: skip
 COLUMNS = 16  # right-hand sides solved at a time: bounds the memory of a covariance
 
@@ -115,9 +115,13 @@ class FiniteElementPrior(MaternOnSpace):
         return self.order * higher / interpolated_variance(self._unit_selected, at)
 
     @cached_property
-    def _next_selected(self) -> SelectedInverse:
+    def _next_factor(self) -> BlockFactor:
         """Of the field one order smoother: dCov_p / ds = -p Cov_(p+1)."""
-        return self.factor(order=self.order + 1).select()
+        return self.factor(order=self.order + 1)
+
+    @cached_property
+    def _next_selected(self) -> SelectedInverse:
+        return self._next_factor.select()
 
     def variance(self, x: Points) -> FloatArray:
         """k_h(x, x), (n,)."""
@@ -131,6 +135,25 @@ class FiniteElementPrior(MaternOnSpace):
         at_x, at_y = self.space.locate(x), self.space.locate(y)
         unit = field_covariance(self.unit_factor, at_x, at_y)
         return self.amplitude * self.scale(at_x)[:, None] * unit * self.scale(at_y)
+
+    def range_derivative(self, x: Points, y: Points) -> FloatArray:
+        """d k_h(x, y) / d log range at fixed sigma, (n, m).
+
+        a(x) a(y) amplitude (2 p Cov_(p+1) - (a'(x) + a'(y)) Cov_p), with a' = d log a / d log kappa.
+        """
+        at_x, at_y = self.space.locate(x), self.space.locate(y)
+        unit, higher = (field_covariance(f, at_x, at_y) for f in (self.unit_factor, self._next_factor))
+        stretch = self.scale_derivative(at_x)[:, None] + self.scale_derivative(at_y)
+        change = 2 * self.order * higher - stretch * unit
+        return self.amplitude * self.scale(at_x)[:, None] * change * self.scale(at_y)
+
+    def range_derivative_of_variance(self, x: Points) -> FloatArray:
+        """d k_h(x, x) / d log range at fixed sigma, (n,); zero where the variance is made constant."""
+        at = self.space.locate(x)
+        if self.is_constant:
+            return np.zeros(len(x))
+        unit, higher = (interpolated_variance(z, at) for z in (self._unit_selected, self._next_selected))
+        return 2 * self.amplitude * (self.order * higher - self.matern.nu * unit)
 
     def sample(self, x: Points, rng: np.random.Generator, n: int | None = None) -> FloatArray:
         """A sample path at x, (len(x),); n paths, (n, len(x))."""
