@@ -12,7 +12,7 @@ $(VENV)/bin/python:
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 
 $(VENV)/.netbo: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable ".[telecom]"
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.netbo
@@ -24,7 +24,7 @@ $(VENV)/.lint: $(VENV)/.test
 	@touch $@
 
 demo: $(VENV)/.netbo
-	$(BIN)/python examples/01_first_posterior.py
+	$(BIN)/netbo demo
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
@@ -46,6 +46,8 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/core.py --out benchmarks/results/core.json $(if $(REFERENCE),--reference $(REFERENCE))
 	$(BIN)/python benchmarks/small_samples.py --out benchmarks/results/small_samples.json
 	$(BIN)/python benchmarks/geometry.py --out benchmarks/results/geometry.json
+	$(BIN)/python benchmarks/optimizer.py --out benchmarks/results/optimizer.json
+	$(BIN)/python benchmarks/asking.py --out benchmarks/results/asking.json
 	$(BIN)/python benchmarks/start.py --out benchmarks/results/start.json
 
 clean-cache:

@@ -23,3 +23,7 @@ class ObservationError(BaseError, ValueError):
 
 class NumericalError(BaseError, ArithmeticError):
     """A computation that lost its accuracy; the message carries the numbers."""
+
+
+class ExhaustedError(BaseError, RuntimeError):
+    """There is no place left to ask for."""

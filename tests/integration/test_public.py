@@ -10,11 +10,11 @@ from numpy.testing import assert_allclose
 import netbo
 
 PUBLIC = [
-    "ESTIMATED", "Amplitude", "FiniteElementSpace", "Fit", "FitBounds", "Matern", "MetricGraph",
-    "Observations",
-    "Point", "Points", "Posterior", "Prior", "circle", "condition", "errors", "euclidean_matern",
-    "fit_parameters", "grid", "interval", "merge_vertices", "narrow_rectangle", "open_rectangle", "road",
-    "spectral", "star", "telecom", "uniform_points", "whittle_matern",
+    "Amplitude", "ESTIMATED", "FiniteElementSpace", "Fit", "FitBounds", "Forbidden", "Matern",
+    "MetricGraph", "Observations", "Optimizer", "Point", "Points", "Posterior", "Prior", "Result",
+    "Suggestion", "circle", "condition", "errors", "euclidean_matern", "fit_parameters", "grid", "interval",
+    "maximize", "merge_vertices", "minimize", "narrow_rectangle", "open_rectangle", "road", "spectral",
+    "star", "telecom", "uniform_points", "whittle_matern",
 ]  # fmt: skip
 
 
@@ -31,7 +31,9 @@ def test_a_bare_import_loads_no_optional_package():
     packages = set(loaded.stdout.split())
 
     assert "netbo" in packages
-    assert packages.isdisjoint({"optuna", "matplotlib", "pandas", "networkx", "geopandas", "torch"})
+    assert packages.isdisjoint(
+        {"optuna", "matplotlib", "pandas", "networkx", "geopandas", "torch", "rich", "click", "topohub"}
+    )
 
 
 def test_from_graph_to_posterior_by_the_documented_signatures():

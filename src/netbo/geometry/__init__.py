@@ -5,6 +5,14 @@ from netbo.geometry.curves import Curves
 from netbo.geometry.cutting import cutting
 from netbo.geometry.graph import MetricGraph
 from netbo.geometry.merging import merging
+from netbo.geometry.places import (
+    PLACE_TOLERANCE,
+    PlaceIndex,
+    along_edges,
+    distinct_places,
+    place_keys,
+    place_vertices,
+)
 from netbo.geometry.points import VERTEX_TOLERANCE, Point, Points
 from netbo.geometry.refinement import Refinement
 from netbo.geometry.sampling import uniform_points
@@ -21,21 +29,27 @@ from netbo.geometry.shapes import (
 from netbo.geometry.splitting import splitting
 
 __all__ = [
+    "PLACE_TOLERANCE",
     "VERTEX_TOLERANCE",
     "Curves",
     "MetricGraph",
+    "PlaceIndex",
     "Point",
     "Points",
     "Refinement",
+    "along_edges",
     "circle",
     "contracting",
     "cutting",
+    "distinct_places",
     "grid",
     "interval",
     "merge_vertices",
     "merging",
     "narrow_rectangle",
     "open_rectangle",
+    "place_keys",
+    "place_vertices",
     "road",
     "splitting",
     "star",

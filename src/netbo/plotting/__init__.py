@@ -7,7 +7,17 @@ composed by calling several:
     draw_points(graph, observations.points, ax)
 """
 
+from netbo.plotting.convergence import draw_convergence
 from netbo.plotting.network import draw_edge_ids, draw_field, draw_network, draw_points
 from netbo.plotting.profile import draw_profile
+from netbo.plotting.regret import draw_regret
 
-__all__ = ["draw_edge_ids", "draw_field", "draw_network", "draw_points", "draw_profile"]
+__all__ = [
+    "draw_convergence",
+    "draw_edge_ids",
+    "draw_field",
+    "draw_network",
+    "draw_points",
+    "draw_profile",
+    "draw_regret",
+]

@@ -1,0 +1,21 @@
+"""The most uncertain point: a data-blind baseline."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from netbo.arrays import FloatArray
+from netbo.geometry import Points
+from netbo.posterior import Surrogate
+
+
+@dataclass(frozen=True, slots=True)
+class MaxVariance:
+    """Posterior standard deviation; no value measured so far changes the choice, only the places do."""
+
+    hallucinates: ClassVar[bool] = True
+
+    def scores(self, surrogate: Surrogate, x: Points, rng: np.random.Generator) -> FloatArray:
+        """Standard deviations at the candidates, (n,); nothing is drawn."""
+        return surrogate.std(x)

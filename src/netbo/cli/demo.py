@@ -1,0 +1,109 @@
+"""Does it help to know the network? Two networks, three ways to search, a table and pictures."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+
+import matplotlib as mpl
+from rich.console import Console
+from rich.progress import Progress
+
+from netbo.cli.cases import FULL, QUICK, Case, Effort, new_york_case, rectangle_cases
+from netbo.cli.contest import METHODS, NETWORK, Method, Run, Task, search_all
+from netbo.cli.pictures import draw_regrets, draw_search
+from netbo.cli.scores import TOLERANCE, Score, score_table
+from netbo.errors import ParameterError
+from netbo.optimize.design import USUAL_SIZE
+from netbo.optional import MissingPackageError
+
+Results = list[tuple[Case, dict[Method, list[Run]]]]
+
+
+def run_demo(out: Path, seed: int, *, quick: bool) -> None:
+    """Search, print the table, write the pictures."""
+    mpl.use("agg")  # pictures go to files: no window system is needed
+    _make_folder(out)
+    effort, console = QUICK if quick else FULL, Console(highlight=False)
+    cases = rectangle_cases(effort)
+    try:
+        cases.append(new_york_case(effort, seed))
+    except MissingPackageError as missing:
+        console.print(f"without New York: {missing}", markup=False, soft_wrap=True)
+    results = _search(cases, effort, seed)
+    _explain(console, results, effort, seed)
+    for path in _draw(results, out):
+        console.print(f"picture: {path}", markup=False, soft_wrap=True)
+
+
+def _make_folder(out: Path) -> None:
+    """Fail before the work, not after it."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=out):
+            pass
+    except OSError as reason:
+        raise ParameterError(
+            f"--out must be a folder that can be written to, got {out}: {reason.strerror}; choose another"
+        ) from reason
+
+
+def _search(cases: Sequence[Case], effort: Effort, seed: int) -> Results:
+    """All runs: each method on each problem, once for every repetition."""
+    tasks = [
+        Task(pose, method, seed + repetition, effort.measurements)
+        for case in cases
+        for method in METHODS
+        for repetition, pose in enumerate(case.posings)
+    ]
+    with _progress(len(tasks)) as step:
+        runs = iter(search_all(tasks, is_parallel=effort.is_parallel, progress=step))
+    return [(case, {method: [next(runs) for _ in case.posings] for method in METHODS}) for case in cases]
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[], None]]:
+    """A bar on stderr, if someone watches."""
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("searching", total=total)
+        yield lambda: bar.advance(task)
+
+
+def _explain(console: Console, results: Results, effort: Effort, seed: int) -> None:
+    scores = [
+        (case.name, method.name, Score.of(found)) for case, runs in results for method, found in runs.items()
+    ]
+    n, k = effort.measurements, effort.repetitions
+    console.print(score_table(scores, n))
+    repetitions = (
+        f"{k} repetitions, seeds {seed} to {seed + k - 1}" if k > 1 else f"1 repetition, seed {seed}"
+    )
+    console.print(
+        f"Each row sums up {repetitions}, of {n} measurements: how far the best place measured lies below "
+        "the maximum (regret; values range over 1), how many runs came within "
+        f"{TOLERANCE:g} of the maximum, and after how many measurements (median).\n"
+        f"The first {USUAL_SIZE} measurements are spread over the network, alike for both priors. They alone "
+        f"found the maximum in {_found_by_design(results)}: there the prior had no part in it.\n"
+    )
+
+
+def _found_by_design(results: Results) -> str:
+    """In how many runs the initial design met the maximum, problem by problem."""
+    counts = [
+        (sum(run.regret[:USUAL_SIZE].min() <= TOLERANCE for run in runs[NETWORK]), len(case.posings))
+        for case, runs in results
+    ]
+    named = zip(counts, (case.name for case, _ in results), strict=True)
+    return ", ".join(f"{found} of {runs} ({name})" for (found, runs), name in named)
+
+
+def _draw(results: Results, out: Path) -> Iterator[Path]:
+    """The first repetition with the network prior on each network, and the regret of all runs."""
+    with mpl.rc_context({"font.size": 9}):
+        for case, runs in results:
+            if case.picture is not None:
+                draw_search(runs[NETWORK][0], out / case.picture, to_scale=case.to_scale)
+                yield out / case.picture
+        draw_regrets(results, USUAL_SIZE, out / "demo_regret.png")
+        yield out / "demo_regret.png"

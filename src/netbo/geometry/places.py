@@ -1,0 +1,106 @@
+"""Which points are the same place: a vertex has as many addresses as edges meet there."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbo.arrays import BoolArray, FloatArray, IntArray
+from netbo.geometry.graph import MetricGraph
+from netbo.geometry.points import Points
+
+PLACE_TOLERANCE = 1e-9  # relative to the edge; points nearer to each other along it are one place
+
+
+def place_vertices(graph: MetricGraph, x: Points) -> IntArray:
+    """Vertex at which each point lies, up to the tolerance; -1 for points inside an edge."""
+    x = graph.bind(x)
+    lengths = graph.lengths[x.edge]
+    slack = PLACE_TOLERANCE * lengths
+    is_head = x.z >= lengths - slack
+    vertex = np.where(is_head, graph.heads[x.edge], graph.tails[x.edge])
+    return np.where(is_head | (x.z <= slack), vertex, -1)
+
+
+def place_keys(graph: MetricGraph, x: Points) -> tuple[IntArray, FloatArray]:
+    """Edge and distance of each point, a vertex always by the same edge and exactly at its end.
+
+    >>> from netbo import star
+    >>> graph = star(3)
+    >>> place_keys(graph, graph.points([0, 1, 2, 2], [0.0, 0.0, 1e-10, 0.5]))
+    (array([0, 0, 0, 2]), array([0. , 0. , 0. , 0.5]))
+    """
+    x = graph.bind(x)
+    vertex = place_vertices(graph, x)
+    is_vertex = vertex >= 0
+    named = graph.vertex_points(vertex[is_vertex])
+    edge, z = x.edge.copy(), x.z.copy()
+    edge[is_vertex], z[is_vertex] = named.edge, named.z
+    return edge, z
+
+
+def distinct_places(graph: MetricGraph, x: Points) -> IntArray:
+    """Index of the first point at each place, increasing."""
+    edge, z = place_keys(graph, x)
+    order = np.lexsort((z, edge))  # stable: points of one address stay in their order
+    is_new = np.ones(len(order), dtype=np.bool_)
+    gap = np.diff(z[order])
+    is_new[1:] = (np.diff(edge[order]) != 0) | (gap > PLACE_TOLERANCE * graph.lengths[edge[order][1:]])
+    group = np.cumsum(is_new) - 1
+    first = np.full(np.count_nonzero(is_new), len(order), dtype=np.int64)
+    np.minimum.at(first, group, order)
+    return np.sort(first)
+
+
+def along_edges(edge: IntArray, z: FloatArray) -> NDArray[np.complex128]:
+    """Numbers that numpy sorts and searches edge by edge, then by distance, without rounding either."""
+    keys = np.empty(len(edge), dtype=np.complex128)
+    keys.real, keys.imag = edge, z
+    return keys
+
+
+@dataclass(frozen=True, eq=False)
+class PlaceIndex:
+    """Finds which of many candidates lie at given places; they are sorted once.
+
+    >>> from netbo import star
+    >>> graph = star(3)
+    >>> index = PlaceIndex(graph, graph.points([0, 1, 2, 2], [0.5, 0.0, 0.0, 0.5]))
+    >>> index.find(graph.points([0, 2], [0.0, 0.5]))
+    [array([1, 2]), array([3])]
+    """
+
+    graph: MetricGraph
+    candidates: Points
+
+    @cached_property
+    def _sorted(self) -> tuple[NDArray[np.complex128], IntArray]:
+        edge, z = place_keys(self.graph, self.candidates)
+        order = np.lexsort((z, edge))
+        return along_edges(edge, z)[order], order
+
+    def _ranges(self, x: Points) -> tuple[IntArray, IntArray]:
+        """First and one beyond the last sorted candidate at each place."""
+        edge, z = place_keys(self.graph, x)
+        slack = PLACE_TOLERANCE * self.graph.lengths[edge]
+        keys = self._sorted[0]
+        first = np.searchsorted(keys, along_edges(edge, z - slack), side="left")
+        stop = np.searchsorted(keys, along_edges(edge, z + slack), side="right")
+        return first, stop
+
+    def find(self, x: Points) -> list[IntArray]:
+        """Indices of the candidates at the place of each point, increasing; empty where there is none."""
+        order = self._sorted[1]
+        first, stop = self._ranges(x)
+        return [np.sort(order[a:b]) for a, b in zip(first.tolist(), stop.tolist(), strict=True)]
+
+    def mask(self, x: Points) -> BoolArray:
+        """Whether each candidate lies at the place of any of the points, (n_candidates,)."""
+        order = self._sorted[1]
+        first, stop = self._ranges(x)
+        n = len(order)
+        opened = np.bincount(first, minlength=n + 1) - np.bincount(stop, minlength=n + 1)
+        is_found = np.empty(n, dtype=np.bool_)
+        is_found[order] = np.cumsum(opened)[:n] > 0
+        return is_found

@@ -1,0 +1,215 @@
+"""What was asked, measured, failed and taken back: the record a study is rebuilt from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netbo.errors import ObservationError
+from netbo.geometry import Point
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Status(Enum):
+    """What has become of a trial."""
+
+    PENDING = "pending"  # asked, not yet told
+    OBSERVED = "observed"
+    FAILED = "failed"  # measured without a value: recorded, not modelled
+    CANCELLED = "cancelled"  # asked, and never to be told
+    WITHDRAWN = "withdrawn"  # told, and found to be wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One measurement: where it was asked for, where it was made, and what came of it."""
+
+    id: int
+    point: Point  # where it was measured; where it is to be, until then
+    status: Status
+    asked: Point | None = None  # where it was asked for; None if it was told without being asked
+    value: float | None = None  # in the user's unit and direction; kept when a value is withdrawn
+    noise: float | None = None  # its own noise variance
+    order: int | None = None  # it was the order-th to be told
+    note: str = ""  # why it failed
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is said of one trial, checked."""
+
+    value: float | None  # None: it failed
+    noise: float | None
+    note: str = ""
+
+
+class History:
+    """Trials by id, in the order of their ids; it only grows, and every change replaces a whole trial."""
+
+    def __init__(self, trials: Iterable[Trial] = ()) -> None:
+        self._trials: list[Trial] = []
+        self.version_of_values = 0  # counts changes to what is modelled
+        for trial in trials:
+            if trial.id != len(self._trials):
+                raise ObservationError(
+                    f"trials must be numbered 0, 1, 2, ..., got {trial.id} after {len(self._trials)} trials; "
+                    "pass a whole history"
+                )
+            self._trials.append(trial)
+        self._told = 1 + max((t.order for t in self._trials if t.order is not None), default=-1)
+
+    def __len__(self) -> int:
+        return len(self._trials)
+
+    def __iter__(self) -> Iterator[Trial]:
+        return iter(tuple(self._trials))
+
+    def __getitem__(self, trial_id: int) -> Trial:
+        known = isinstance(trial_id, int | np.integer) and not isinstance(trial_id, bool)
+        if not known or not 0 <= trial_id < len(self._trials):
+            known_ids = f"0..{len(self) - 1}" if len(self) else "none yet"
+            raise ObservationError(f"trials are {known_ids}, got {trial_id!r}; see .history")
+        return self._trials[trial_id]
+
+    def __repr__(self) -> str:
+        counts = {status: len(self.having(status)) for status in Status}
+        listed = ", ".join(f"{count} {status.value}" for status, count in counts.items() if count)
+        return f"History({listed or 'empty'})"
+
+    def _repr_html_(self) -> str:
+        return self.table().to_html()
+
+    def having(self, status: Status) -> list[Trial]:
+        """Trials of one status, in the order of their ids."""
+        return [trial for trial in self._trials if trial.status is status]
+
+    @property
+    def observed(self) -> list[Trial]:
+        """Trials with a value that counts, in the order they were told."""
+        return sorted(self.having(Status.OBSERVED), key=lambda trial: trial.order or 0)
+
+    @property
+    def pending(self) -> list[Trial]:
+        """Trials asked for and not yet told."""
+        return self.having(Status.PENDING)
+
+    @property
+    def n_asked(self) -> int:
+        """Suggestions handed out so far, cancelled ones included: it numbers the random streams."""
+        return sum(trial.asked is not None for trial in self._trials)
+
+    def ask(self, point: Point) -> Trial:
+        """A new pending trial."""
+        return self._append(Trial(len(self), point, Status.PENDING, asked=point))
+
+    def add(self, point: Point, told: Told) -> Trial:
+        """A new trial that was never asked for."""
+        return self._conclude(self._append(Trial(len(self), point, Status.PENDING)), point, told)
+
+    def require_open(self, trial_id: int) -> Trial:
+        """A trial that may still be told: pending, failed or cancelled."""
+        trial = self[trial_id]
+        if trial.status in (Status.OBSERVED, Status.WITHDRAWN):
+            raise ObservationError(
+                f"trial {trial_id} is already told ({trial.status.value}, value {trial.value}); "
+                "correct(id, value) replaces a value, and a repeat is told by its point"
+            )
+        return trial
+
+    def tell(self, trial_id: int, told: Told, at: Point | None = None) -> Trial:
+        """What came of a trial, measured where it was asked for or elsewhere."""
+        trial = self.require_open(trial_id)
+        return self._conclude(trial, trial.point if at is None else at, told)
+
+    def cancel(self, trial_id: int) -> Trial:
+        """A pending trial that will never be told."""
+        trial = self[trial_id]
+        if trial.status is not Status.PENDING:
+            raise ObservationError(
+                f"only pending trials can be cancelled, got trial {trial_id}, {trial.status.value}; "
+                "withdraw(id) takes a value back"
+            )
+        return self._replace(replace(trial, status=Status.CANCELLED))
+
+    def correct(self, trial_id: int, told: Told) -> Trial:
+        """Another value for a trial that was told, withdrawn or failed."""
+        trial = self[trial_id]
+        if trial.status in (Status.PENDING, Status.CANCELLED):
+            raise ObservationError(
+                f"only told trials can be corrected, got trial {trial_id}, {trial.status.value}; use tell"
+            )
+        return self._replace(
+            replace(
+                trial,
+                status=Status.OBSERVED,
+                value=told.value,
+                noise=trial.noise if told.noise is None else told.noise,
+                note="",
+            )
+        )
+
+    def withdraw(self, trial_id: int) -> Trial:
+        """A value that no longer counts; it stays in the record."""
+        trial = self[trial_id]
+        if trial.status is not Status.OBSERVED:
+            raise ObservationError(
+                f"only observed values can be withdrawn, got trial {trial_id}, {trial.status.value}; "
+                "cancel(id) takes a pending suggestion back"
+            )
+        return self._replace(replace(trial, status=Status.WITHDRAWN))
+
+    def table(self) -> pd.DataFrame:
+        """All trials, one a row: where, what, which status, in which order told, where it was asked."""
+        import pandas as pd  # noqa: PLC0415 - a table is for people; asking and telling need none
+
+        rows = [
+            {
+                "edge": trial.point.edge_id,
+                "distance": trial.point.distance,
+                "value": math.nan if trial.value is None else trial.value,
+                "noise": math.nan if trial.noise is None else trial.noise,
+                "status": trial.status.value,
+                "order": trial.order,
+                "asked_edge": None if trial.asked is None else trial.asked.edge_id,
+                "asked_distance": math.nan if trial.asked is None else trial.asked.distance,
+                "note": trial.note,
+            }
+            for trial in self._trials
+        ]
+        columns = [
+            "edge", "distance", "value", "noise", "status", "order", "asked_edge", "asked_distance", "note",
+        ]  # fmt: skip
+        table = pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(len(rows), name="id"))
+        return table.astype({"order": "Int64"})
+
+    def _append(self, trial: Trial) -> Trial:
+        self._trials.append(trial)
+        return trial
+
+    def _replace(self, trial: Trial) -> Trial:
+        if Status.OBSERVED in (trial.status, self._trials[trial.id].status):
+            self.version_of_values += 1
+        self._trials[trial.id] = trial
+        return trial
+
+    def _conclude(self, trial: Trial, point: Point, told: Told) -> Trial:
+        status = Status.FAILED if told.value is None else Status.OBSERVED
+        order, self._told = self._told, self._told + 1
+        return self._replace(
+            replace(
+                trial,
+                point=point,
+                status=status,
+                value=told.value,
+                noise=told.noise,
+                order=order,
+                note=told.note,
+            )
+        )

@@ -1,0 +1,147 @@
+"""The fits of one model along a growing record.
+
+The search for the parameters is global at certain numbers of observations (`is_milestone`) and local between
+them, each starting where the last one ended. On large meshes there are fits at milestones only, the first of
+them global, and parameters stay in between. So a fit is a function of the record alone, and costs little.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from netbo.arrays import IntArray
+from netbo.fem import FiniteElementSpace
+from netbo.optimize.models import Model
+from netbo.posterior import (
+    Amplitude,
+    Beliefs,
+    Fit,
+    FitBounds,
+    Mean,
+    Observations,
+    Parameters,
+    condition,
+    fit_parameters,
+)
+
+LARGE_MESH = 20_000  # nodes from which parameters are learned at milestones only
+FIRST_ON_LARGE = 8  # observations from which they are sought globally there, once
+
+
+@dataclass(frozen=True, slots=True)
+class ChainSettings:
+    """What every fit of a chain has in common."""
+
+    noise: float | None  # variance of a measurement; None: fitted, within the bounds of its ratio
+    mean: Mean
+    amplitude: Amplitude
+    bounds: FitBounds
+    beliefs: Beliefs
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What is kept of a fit when its posterior is let go."""
+
+    parameters: Parameters
+    log_belief: float
+    at_bound: tuple[str, ...]
+    converged: bool
+
+
+def is_milestone(n: int) -> bool:
+    """Whether n is one of 1, 2, 3, 4, 6, 8, 12, 16, 24, ..."""
+    power = 1 << (n.bit_length() - 1)
+    return n == power or 2 * n == 3 * power
+
+
+class Chain:
+    """The fits of one model along a growing record, each a function of the record up to it."""
+
+    def __init__(self, settings: ChainSettings, model: Model, space: FiniteElementSpace) -> None:
+        self.settings = settings
+        self.prior = model.build(space)
+        self.is_large = space.n_nodes > LARGE_MESH
+        self._rows: IntArray = np.empty((0, 4), dtype=np.int64)  # of the record the fits belong to
+        self._rests: dict[int, Rest] = {}  # by number of observations
+        self._last: Fit | None = None
+
+    def fit(self, observations: Observations) -> Fit:
+        """The fit to a record, as far as possible from the fits to its beginnings."""
+        self._forget_after(_rows_of(observations))
+        n = len(observations)
+        if self._last is not None and len(self._last.posterior.observations) == n:
+            return self._last
+        path = self.path(n)
+        start: Parameters | None = None
+        for k in path:
+            if k not in self._rests or k == n:
+                found = self._last = self._search(_first(observations, k), start)
+                self._rests[k] = Rest(found.parameters, found.log_belief, found.at_bound, found.converged)
+            start = self._rests[k].parameters
+        if self._last is None or len(self._last.posterior.observations) != n:
+            self._last = self._at_rest(observations, self._rests[path[-1]])
+        return self._last
+
+    def path(self, n: int) -> list[int]:
+        """Numbers of observations whose fits lead to the one at n; the first of them is global."""
+        if not self.is_large:
+            return list(range(max(k for k in range(1, n + 1) if is_milestone(k)), n + 1))
+        milestones = [k for k in range(1, n + 1) if is_milestone(k)]
+        return [k for k in milestones if k >= FIRST_ON_LARGE] or milestones[-1:]
+
+    def _forget_after(self, rows: IntArray) -> None:
+        """Drop the fits that saw another record."""
+        shared = min(len(rows), len(self._rows))
+        differs = np.any(rows[:shared] != self._rows[:shared], axis=1)
+        same = int(np.argmax(differs)) if differs.any() else shared
+        self._rests = {k: found for k, found in self._rests.items() if k <= same}
+        if self._last is not None and len(self._last.posterior.observations) > same:
+            self._last = None
+        self._rows = rows
+
+    def _search(self, observations: Observations, start: Parameters | None) -> Fit:
+        settings = self.settings
+        return fit_parameters(
+            self.prior,
+            observations,
+            regularization=settings.noise,
+            mean=settings.mean,
+            amplitude=settings.amplitude,
+            bounds=settings.bounds,
+            beliefs=settings.beliefs,
+            start=start,
+            is_quick=self.is_large,
+        )
+
+    def _at_rest(self, observations: Observations, rest: Rest) -> Fit:
+        """The posterior of all observations under parameters learned before."""
+        found = rest.parameters
+        posterior = condition(
+            self.prior.rescaled(range=found.range, sigma=found.sigma),
+            observations,
+            regularization=found.regularization,
+            mean=self.settings.mean,
+        )
+        return Fit(
+            posterior=posterior,
+            log_evidence=posterior.log_evidence(),
+            log_belief=rest.log_belief,
+            evaluations=0,
+            at_bound=rest.at_bound,
+            converged=rest.converged,
+        )
+
+
+def _first(observations: Observations, n: int) -> Observations:
+    if n == len(observations):
+        return observations
+    return Observations(observations.points[:n], observations.values[:n], observations.noise[:n])
+
+
+def _rows_of(observations: Observations) -> IntArray:
+    """Edge, position, value and noise of every observation, bit by bit: NaN equals NaN."""
+    points = observations.points
+    columns = (points.z, observations.values, observations.noise)
+    bits = [np.ascontiguousarray(column).view(np.int64) for column in columns]
+    return np.stack([points.edge, *bits], axis=1)

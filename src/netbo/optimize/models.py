@@ -1,0 +1,111 @@
+"""Priors yet to be built: what a preset or a user names before there is a mesh."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from netbo.errors import ParameterError
+from netbo.fem import FiniteElementSpace
+from netbo.priors import DensePrior, Matern, Prior, euclidean_matern, sum_of, whittle_matern
+
+START_RANGE = 0.25  # in diameters; where parameters are learned it only names the start
+
+
+class Model(Protocol):
+    """A prior up to the mesh it lives on; its range and amplitude are where learning starts."""
+
+    @property
+    def label(self) -> str:
+        """What people read in a summary."""
+
+    def build(self, space: FiniteElementSpace) -> Prior:
+        """The prior on a mesh."""
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkMatern:
+    """The Whittle-Matérn field along the network, alpha = 1/2, 1, 3/2 or 2."""
+
+    alpha: float = 1.0
+    constant_variance: bool = False  # dead ends then vary no more than other places
+
+    @property
+    def label(self) -> str:
+        """What people read in a summary."""
+        constant = ", constant variance" if self.constant_variance else ""
+        return f"network alpha={self.alpha:g}{constant}"
+
+    def build(self, space: FiniteElementSpace) -> Prior:
+        """The finite element prior; tau = 1, so that an amplitude that stays fixed is the paper's."""
+        kappa = Matern(self.alpha, range=START_RANGE * space.graph.diameter).kappa
+        return whittle_matern(
+            space, Matern(self.alpha, kappa=kappa, tau=1.0), constant_variance=self.constant_variance
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EuclideanMatern:
+    """The Matérn field of straight-line distance, nu = 1/2, 3/2 or 5/2; sigma = 1 unless learned."""
+
+    nu: float = 0.5
+
+    @property
+    def label(self) -> str:
+        """What people read in a summary."""
+        return f"straight-line nu={self.nu:g}"
+
+    def build(self, space: FiniteElementSpace) -> Prior:
+        """The prior on the drawn network."""
+        return euclidean_matern(space.graph, nu=self.nu, range=START_RANGE * space.graph.diameter)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class SumOf:
+    """Independent fields added, with ranges in a fixed proportion and equal shares of the variance."""
+
+    parts: tuple[Model, ...]
+
+    def __init__(self, *parts: Model) -> None:
+        if len(parts) < 2:
+            raise ParameterError(f"a sum needs two models or more, got {len(parts)}; pass it alone")
+        object.__setattr__(self, "parts", parts)
+
+    @property
+    def label(self) -> str:
+        """What people read in a summary."""
+        return " + ".join(part.label for part in self.parts)
+
+    def build(self, space: FiniteElementSpace) -> Prior:
+        """The sum, each part at the start range with standard deviation 1."""
+        start = START_RANGE * space.graph.diameter
+        built = [part.build(space).rescaled(range=start, sigma=1.0) for part in self.parts]
+        return sum_of(*_all_dense(built))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Given:
+    """A prior that exists already."""
+
+    prior: Prior
+    name: str = "given"
+
+    @property
+    def label(self) -> str:
+        """What people read in a summary."""
+        return f"{self.name} ({type(self.prior).__name__})"
+
+    def build(self, space: FiniteElementSpace) -> Prior:
+        """The prior itself; it must be one of the same network."""
+        if not space.graph.has_edges_of(self.prior.graph):
+            raise ParameterError(
+                f"the prior must live on {space.graph!r}, got one on {self.prior.graph!r}; build it anew"
+            )
+        return self.prior
+
+
+def _all_dense(priors: Sequence[Prior]) -> list[DensePrior]:
+    dense = [prior for prior in priors if isinstance(prior, DensePrior)]
+    if len(dense) < len(priors):
+        names = ", ".join(type(prior).__name__ for prior in priors)
+        raise ParameterError(f"parts of a sum must know the derivative of their kernel, got {names}")
+    return dense

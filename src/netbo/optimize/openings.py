@@ -1,0 +1,96 @@
+"""Which candidates may be asked for next."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from netbo.arrays import BoolArray, FloatArray
+from netbo.errors import ExhaustedError, ParameterError
+from netbo.geometry import PlaceIndex, Points
+from netbo.optimize.candidates import SearchSpace
+from netbo.optimize.history import History, Status, Trial
+
+_REMEMBERED = 256  # pending places whose distances are kept
+_EQUAL = 1 - 1e-9  # farthest up to rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Openings:
+    """The candidates left by failures, repeats and pending places.
+
+    A place that failed is not asked for again unless it was measured since; a pending one neither, nor, where
+    repeats are useless, one that was observed. Candidates nearer than `separation` to a pending place are
+    closed too, unless nothing else is open: then those farthest from all pending places stay.
+    """
+
+    search: SearchSpace
+    repeats: bool
+    separation: float = 0.0
+    _distances: dict[tuple[int, float], FloatArray] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.separation < np.inf:
+            raise ParameterError(
+                f"separation must be a length, not negative, got {self.separation}; "
+                "0 lets suggestions be neighbours"
+            )
+
+    @cached_property
+    def _index(self) -> PlaceIndex:
+        return PlaceIndex(self.search.graph, self.search.points)
+
+    def after(self, history: History) -> BoolArray:
+        """Which candidates are open, (n_candidates,)."""
+        observed, pending = history.having(Status.OBSERVED), history.pending
+        known = self._at(observed)
+        is_closed = self._at(history.having(Status.FAILED)) & ~known
+        if not self.repeats:
+            is_closed |= known
+        is_open = ~is_closed
+        if not is_open.any():
+            raise ExhaustedError(
+                f"all {len(is_open)} candidates have been measured or have failed, nothing is left to ask; "
+                "refine the mesh (max_cell=), add candidates, or pass repeats=True if values are noisy"
+            )
+        if not pending:
+            return is_open
+        return self._apart(is_open, pending)
+
+    def _at(self, trials: Sequence[Trial]) -> BoolArray:
+        if not trials:
+            return np.zeros(len(self.search.points), dtype=np.bool_)
+        return self._index.mask(places_of(trials, self.search))
+
+    def _apart(self, is_open: BoolArray, pending: Sequence[Trial]) -> BoolArray:
+        """Open candidates away from what is pending."""
+        free = is_open & ~self._at(pending)
+        if self.separation > 0:
+            nearest = np.min([self._distance_from(trial) for trial in pending], axis=0)
+            apart = free & (nearest >= self.separation)
+            if not apart.any() and free.any():
+                apart = free & (nearest >= _EQUAL * nearest[free].max())
+            free = apart
+        if free.any():
+            return free
+        if not self.repeats:
+            raise ExhaustedError(
+                f"all open candidates are pending ({len(pending)}), nothing is left to ask; "
+                "tell or cancel some of them first"
+            )
+        return is_open
+
+    def _distance_from(self, trial: Trial) -> FloatArray:
+        key = (trial.point.edge, trial.point.z)
+        if key not in self._distances:
+            if len(self._distances) >= _REMEMBERED:
+                self._distances.clear()
+            place = places_of([trial], self.search)
+            self._distances[key] = self.search.graph.distance(place, self.search.points)[0]
+        return self._distances[key]
+
+
+def places_of(trials: Sequence[Trial], search: SearchSpace) -> Points:
+    """Where trials were or will be measured."""
+    return Points.at((trial.point for trial in trials), graph=search.graph)

@@ -1,0 +1,343 @@
+"""Ask where to measure, tell what was found: the loop of the paper's algorithms, driven from outside."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, overload
+
+import numpy as np
+
+from netbo.acquisition import Acquisition
+from netbo.errors import ExhaustedError, ObservationError, ParameterError
+from netbo.fem import FiniteElementSpace
+from netbo.geometry import MetricGraph, Point, Points
+from netbo.optimize.answers import MaximizerSamples, Mode, SearchList, modes, search_list
+from netbo.optimize.candidates import Forbidden, SearchSpace
+from netbo.optimize.check import Check, check
+from netbo.optimize.design import Design, Maximin, default_size
+from netbo.optimize.domain import as_domain, as_search
+from netbo.optimize.history import History, Status, Trial
+from netbo.optimize.learning import Learning, Outcome
+from netbo.optimize.names import as_acquisition, as_preset, as_sign
+from netbo.optimize.negated import Negated
+from netbo.optimize.openings import Openings, places_of
+from netbo.optimize.presets import CALIBRATED, Preset
+from netbo.optimize.suggestion import Suggestion
+from netbo.optimize.summary import Summary, summarize
+from netbo.optimize.telling import as_place, as_subjects, as_told, is_number, spread
+from netbo.posterior import Observations, Surrogate
+from netbo.priors import Prior
+
+USUAL_SEPARATION = 0.05  # of modes, in diameters
+_ASKING, _ANSWERING = 0, 1  # random streams
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The best value observed; under noise it flatters, see `Recommendation`."""
+
+    id: int
+    point: Point
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The place of the best posterior mean, and what is believed of the objective there."""
+
+    point: Point
+    mean: float
+    std: float
+    low: float  # ends of the 95 % credible interval
+    high: float
+
+
+class Optimizer:
+    """Suggests where to measure next on a network, and learns from whatever it is told.
+
+    A suggestion is a function of the network, the settings, the seed and the history: an optimizer rebuilt
+    with `history=` goes on as the first would have.
+
+    >>> import netbo
+    >>> optimizer = netbo.Optimizer(netbo.star(3, length=2.0), noise=0.01, seed=1)
+    >>> suggestion = optimizer.ask()
+    >>> suggestion.id
+    0
+    >>> optimizer.tell(suggestion, 0.3)
+    [0]
+    """
+
+    def __init__(
+        self,
+        domain: MetricGraph | FiniteElementSpace | Prior,
+        *,
+        preset: Preset | str = CALIBRATED,
+        acquisition: Acquisition | str | None = None,
+        candidates: SearchSpace | Points | Forbidden | None = None,
+        design: Design | None = None,
+        fit: Learning | None = None,
+        noise: float | None = None,
+        direction: str = "maximize",
+        seed: int = 0,
+        repeats: bool | None = None,
+        separation: float = 0.0,
+        max_cell: float | None = None,
+        history: Iterable[Trial] = (),
+    ) -> None:
+        """An optimizer of an unknown function on a network.
+
+        domain: a network; a mesh on it; or a prior, whose parameters are then the ones that are learned.
+        preset: "calibrated" or "paper", or a Preset; what follows replaces parts of it.
+        candidates: where it may ask: all nodes of the mesh unless forbidden, or points of your own.
+        noise: variance of a measurement; None learns it, 0.0 says that values are exact.
+        repeats: whether a place may be asked for twice; by default unless values are exact.
+        separation: least distance along the network between suggestions that are pending.
+        max_cell: largest cell of the mesh; by default about 2,000 nodes, at least two cells an edge.
+        """
+        chosen = as_preset(preset)
+        self.noise, self.seed, self.direction = _as_noise(noise), _as_seed(seed), direction
+        self._sign = as_sign(direction)
+        learning, is_given = (chosen.fit, False) if fit is None else (fit, True)
+        self.space, self.fit = as_domain(domain, learning, is_given=is_given, max_cell=max_cell)
+        self.search = as_search(candidates, self.space)
+        self.acquisition = as_acquisition(chosen.acquisition if acquisition is None else acquisition)
+        self.design = design or chosen.design or Maximin(default_size(self.graph))
+        allowed = chosen.repeats if repeats is None else repeats
+        self.repeats = self.noise != 0 if allowed is None else allowed
+        self._openings = Openings(self.search, self.repeats, separation)
+        self._learner = self.fit.start(self.space, self.noise)
+        self.history = History(history)
+        self._learned: tuple[int, Outcome] | None = None  # with the version of the history it belongs to
+        self._turned: Negated | None = None
+        self._imagined: tuple[Surrogate, tuple[int, ...], Surrogate] | None = None
+
+    def __repr__(self) -> str:
+        return f"Optimizer({self.graph!r}, {len(self.search.points)} candidates, {self.history!r})"
+
+    @property
+    def graph(self) -> MetricGraph:
+        """The network."""
+        return self.space.graph
+
+    # Asking
+
+    @overload
+    def ask(self) -> Suggestion: ...
+    @overload
+    def ask(self, n: int) -> list[Suggestion]: ...
+    def ask(self, n: int | None = None) -> Suggestion | list[Suggestion]:
+        """The next place to measure, or n of them to be measured at once; they are pending until told.
+
+        Fewer than n if there are no more to ask for; ExhaustedError if there is none.
+        """
+        if n is None:
+            return self._suggest()
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+            raise ParameterError(f"n counts suggestions, got {n!r}; ask for one or more")
+        suggestions = [self._suggest()]
+        with suppress(ExhaustedError):
+            while len(suggestions) < n:
+                suggestions.append(self._suggest())
+        return suggestions
+
+    def _suggest(self) -> Suggestion:
+        rng = self._stream(_ASKING, self.history.n_asked)
+        is_open = self._openings.after(self.history)
+        if self._is_designing:
+            places = self._places(Status.OBSERVED, Status.FAILED, Status.PENDING)
+            index = self.design.next(self.graph, self.search.points, places, is_open, rng)
+            place = self.search.points[index : index + 1]
+        else:
+            surrogate = self._imagining() if self.acquisition.hallucinates else self.upright
+            place = self.search.maximize(
+                lambda x: self.acquisition.scores(surrogate, x, rng), is_open
+            )  # alg:GP-bandits-FEM, Select
+        trial = self.history.ask(place[0])
+        return Suggestion(trial.id, trial.point)
+
+    @property
+    def _is_designing(self) -> bool:
+        """Until enough places are known or pending, and half of them have values to learn from."""
+        observed, pending = len(self.history.having(Status.OBSERVED)), len(self.history.pending)
+        return observed + pending < self.design.size or observed < (self.design.size + 1) // 2
+
+    def _imagining(self) -> Surrogate:
+        """What is known, with pending places at their posterior mean: variance shrinks, the mean stays.
+
+        With several models averaged the mean moves a little: all of them imagine the mean of the mixture.
+        """
+        pending = self.history.pending
+        known, ids = self.upright, tuple(trial.id for trial in pending)
+        base, done = known, 0
+        if self._imagined is not None and self._imagined[0] is known:
+            earlier = self._imagined[1]
+            if ids[: len(earlier)] == earlier:
+                base, done = self._imagined[2], len(earlier)
+        for trial in pending[done:]:  # one by one, as they were asked for: rounding is then the same
+            place = places_of([trial], self.search)
+            base = base.extend(Observations(place, base.mean(place), self._imagined_noise(known, place)))
+        self._imagined = (known, ids, base)
+        return base
+
+    def _imagined_noise(self, known: Surrogate, places: Points) -> np.ndarray | None:
+        """Noise of values yet to come: the common one, or the mean of those that have their own."""
+        if not known.observations.has_own_noise.all():
+            return None
+        return np.full(len(places), float(known.noise.mean()))
+
+    # Telling
+
+    def tell(
+        self, subject: Any, values: Any, noise: Any = None, at: Any = None, *, note: str = ""
+    ) -> list[int]:
+        """Record what was measured; returns the ids of the trials.
+
+        subject: a suggestion, its id, a list of them, or places that were never asked for.
+        values: one number, or one for each; NaN or "failed" is recorded and not modelled.
+        noise: variances of their own; at: where they were measured, if not where they were asked for.
+        Either everything is recorded or, on an error, nothing.
+        """
+        subjects, is_single = as_subjects(subject, self.graph)
+        n = len(subjects)
+        told = [
+            as_told(value, variance, note)
+            for value, variance in zip(
+                spread(values, n, is_single, "values"), spread(noise, n, is_single, "noise"), strict=True
+            )
+        ]
+        places = [
+            None if place is None else as_place(place, self.graph) for place in spread(at, n, is_single, "at")
+        ]
+        ids = [each for each in subjects if isinstance(each, int)]
+        if len(set(ids)) < len(ids):
+            raise ObservationError(f"each trial is told once, got the ids {ids}; tell a repeat by its point")
+        for trial_id in ids:
+            self.history.require_open(trial_id)
+        trials = [
+            self.history.tell(each, what, place)
+            if isinstance(each, int)
+            else self.history.add(each if place is None else place, what)
+            for each, what, place in zip(subjects, told, places, strict=True)
+        ]
+        return [trial.id for trial in trials]
+
+    def cancel(self, suggestion: Suggestion | int) -> None:
+        """Give up a pending suggestion; a value told for it later is still welcome."""
+        self.history.cancel(_id_of(suggestion))
+
+    def correct(self, suggestion: Suggestion | int, value: float, noise: float | None = None) -> None:
+        """Replace the value of a trial that was told."""
+        told = as_told(value, noise)
+        if told.value is None:
+            raise ObservationError(f"a correction must be a number, got {value!r}; try withdraw(id)")
+        self.history.correct(_id_of(suggestion), told)
+
+    def withdraw(self, suggestion: Suggestion | int) -> None:
+        """Take a value back: it stays in the history and no longer counts."""
+        self.history.withdraw(_id_of(suggestion))
+
+    # Answers
+
+    @property
+    def observations(self) -> Observations:
+        """The values that count, in the order they were told."""
+        trials = self.history.observed
+        noise = [np.nan if trial.noise is None else trial.noise for trial in trials]
+        return Observations(places_of(trials, self.search), [trial.value or 0.0 for trial in trials], noise)
+
+    @property
+    def outcome(self) -> Outcome:
+        """What was learned: the surrogate, the fits of all models and their weights."""
+        if self._learned is None or self._learned[0] != self.history.version_of_values:
+            self._require_observations("a model")
+            self._learned = (self.history.version_of_values, self._learner.learn(self.observations))
+        return self._learned[1]
+
+    @property
+    def posterior(self) -> Surrogate:
+        """The objective given the observations, in their own unit and direction."""
+        return self.outcome.surrogate
+
+    @property
+    def upright(self) -> Surrogate:
+        """The posterior turned so that more is better: of -f when minimizing."""
+        outcome = self.outcome
+        if self._sign > 0:
+            return outcome.surrogate
+        if self._turned is None or self._turned.base is not outcome.surrogate:
+            self._turned = Negated(outcome.surrogate)
+        return self._turned
+
+    def best(self) -> Best:
+        """The best observation."""
+        self._require_observations("a best value")
+        trial = max(self.history.observed, key=lambda trial: self._sign * (trial.value or 0.0))
+        return Best(trial.id, trial.point, float(trial.value or 0.0))
+
+    def recommend(self) -> Recommendation:
+        """The candidate with the best posterior mean."""
+        everywhere = np.ones(len(self.search.points), dtype=np.bool_)
+        place = self.search.maximize(self.upright.mean, everywhere)
+        mean, std = float(self.posterior.mean(place)[0]), float(self.posterior.std(place)[0])
+        half = NormalDist().inv_cdf(0.975) * std
+        return Recommendation(place[0], mean, std, mean - half, mean + half)
+
+    def maximizer(self, draws: int | None = None) -> MaximizerSamples:
+        """Where joint samples of the posterior have their best value (the largest, or smallest)."""
+        rng = self._stream(_ANSWERING, len(self.history.observed))
+        return MaximizerSamples.draw(self.upright, self.search, rng, draws)
+
+    def modes(
+        self, k: int = 3, separation: float | None = None, *, level: float = 0.95, draws: int | None = None
+    ) -> list[Mode]:
+        """Up to k separate places where the best value may be, each with its probability."""
+        apart = USUAL_SEPARATION * self.graph.diameter if separation is None else separation
+        return modes(self.maximizer(draws), self.posterior, self.search, k, apart, level=level)
+
+    def search_list(self, mass: float = 0.8, *, draws: int | None = None) -> SearchList:
+        """The shortest set of stretches that holds `mass` of the probability of the best value."""
+        return search_list(self.maximizer(draws), self.search, mass)
+
+    def check(self) -> Check:
+        """How well the model predicts each value from all others."""
+        return check(self.posterior, self.history.observed)
+
+    def summary(self) -> Summary:
+        """What is known and how far it can be trusted, to be printed."""
+        return summarize(self)
+
+    # Inside
+
+    def _stream(self, purpose: int, counter: int) -> np.random.Generator:
+        """Randomness that depends on the seed and on how far the study has come, on nothing else."""
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(purpose, counter)))
+
+    def _places(self, *statuses: Status) -> Points:
+        trials = [trial for trial in self.history if trial.status in statuses]
+        return places_of(trials, self.search)
+
+    def _require_observations(self, what: str) -> None:
+        if not self.history.having(Status.OBSERVED):
+            raise ObservationError(f"{what} needs at least one observation, got none; tell some values first")
+
+
+def _id_of(suggestion: Suggestion | int) -> int:
+    return suggestion.id if isinstance(suggestion, Suggestion) else suggestion
+
+
+def _as_noise(noise: float | None) -> float | None:
+    if noise is None:
+        return None
+    if not is_number(noise) or not 0 <= noise < np.inf:
+        raise ParameterError(
+            f"noise must be a variance, 0.0 for exact values or None to learn it, got {noise!r}; "
+            "square a standard deviation"
+        )
+    return float(noise)
+
+
+def _as_seed(seed: int) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ParameterError(f"seed must be a whole number, not negative, got {seed!r}; 0 is as good as any")
+    return int(seed)

@@ -1,0 +1,43 @@
+"""Whole ways to optimize: the paper's, and ours. Every part of a preset can be replaced by another object."""
+
+from dataclasses import dataclass
+
+from netbo.acquisition import Acquisition, FixedWidth, GpTs, IgpUcb, PaperWidth
+from netbo.optimize.design import Design, Maximin, Metric
+from netbo.optimize.learning import Learned, Learning
+from netbo.optimize.models import EuclideanMatern, NetworkMatern
+from netbo.posterior import Amplitude, Belief, Beliefs
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """Design, model, rule for the next query, and whether a place may be asked for twice."""
+
+    name: str
+    acquisition: Acquisition
+    fit: Learning
+    design: Design | None = None  # None: maximin, of a size that fits the network
+    repeats: bool | None = None  # None: unless the objective is deterministic
+
+
+PAPER = Preset(
+    name="paper",
+    acquisition=IgpUcb(PaperWidth()),
+    fit=Learned(models=(NetworkMatern(alpha=1.0),), mean=0.0, amplitude=Amplitude.FIXED_TAU),
+    design=Maximin(8, Metric.EUCLIDEAN),
+    repeats=True,
+)
+PAPER_EUCLIDEAN = Preset(
+    name="paper-euclidean",
+    acquisition=IgpUcb(PaperWidth()),
+    fit=Learned(models=(EuclideanMatern(nu=0.5),), mean=0.0, amplitude=Amplitude.FIXED_SIGMA),
+    design=Maximin(8, Metric.EUCLIDEAN),
+    repeats=True,
+)
+STEADY = Beliefs(range=Belief(median=0.25, log_sd=2.0), noise_ratio=Belief(median=0.01, log_sd=2.0))
+CALIBRATED = Preset(
+    name="calibrated",
+    acquisition=GpTs(FixedWidth(1.0)),
+    fit=Learned(models=(NetworkMatern(alpha=1.0),), beliefs=STEADY),
+)
+PRESETS = {preset.name: preset for preset in (CALIBRATED, PAPER, PAPER_EUCLIDEAN)}

@@ -1,0 +1,118 @@
+"""When enough is known: rules that look at an optimizer and give a reason to stop, or None.
+
+Any function of an optimizer serves as a rule. Rules are asked after each value, once there is one.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from netbo.arrays import FloatArray
+from netbo.errors import ParameterError
+from netbo.optimize.executors import require_count
+from netbo.optimize.names import as_sign
+from netbo.optimize.optimizer import Optimizer
+
+StopRule = Callable[[Optimizer], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Stop after `evaluations` in all, failed ones included."""
+
+    evaluations: int
+
+    def __post_init__(self) -> None:
+        require_count(self.evaluations, "budget")
+
+    def left(self, optimizer: Optimizer) -> int:
+        """Evaluations that may still be made."""
+        return self.evaluations - sum(trial.order is not None for trial in optimizer.history)
+
+    def __call__(self, optimizer: Optimizer) -> str | None:
+        """A reason to stop, or None."""
+        if self.left(optimizer) > 0:
+            return None
+        return f"the budget of {self.evaluations} evaluations is spent"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Stop when the best observation is at or beyond `value`, in the direction of the search."""
+
+    value: float
+
+    def __post_init__(self) -> None:
+        _require(math.isfinite(self.value), f"a target must be finite, got {self.value}")
+
+    def __call__(self, optimizer: Optimizer) -> str | None:
+        """A reason to stop, or None."""
+        values, sign = _upright_values(optimizer), as_sign(optimizer.direction)
+        if not len(values) or values.max() < sign * self.value:
+            return None
+        return f"the target {self.value:g} is reached"
+
+
+@dataclass(frozen=True, slots=True)
+class NoProgress:
+    """Stop when the last n values did not improve the best observation by more than `tolerance`."""
+
+    n: int
+    tolerance: float = 0.0
+
+    def __post_init__(self) -> None:
+        require_count(self.n, "n")
+        _require(
+            0 <= self.tolerance < math.inf,
+            f"tolerance must be a difference of values, not negative, got {self.tolerance}",
+        )
+
+    def __call__(self, optimizer: Optimizer) -> str | None:
+        """A reason to stop, or None."""
+        values = _upright_values(optimizer)
+        if len(values) <= self.n or values.max() - values[: -self.n].max() > self.tolerance:
+            return None
+        return f"the last {self.n} values brought no progress"
+
+
+@dataclass(frozen=True, slots=True)
+class BoundGap:
+    """Stop when nothing can be much better than what is known: max(mean + w std) - max(mean - w std) <= gap.
+
+    If all bounds hold, the best place by lower bound is within `gap` of the best candidate there is. Not
+    before the design is complete. gap: a difference of values; width: w, in standard deviations.
+    """
+
+    gap: float
+    width: float = 2.0
+
+    def __post_init__(self) -> None:
+        _require(
+            0 <= self.gap < math.inf, f"gap must be a difference of values, not negative, got {self.gap}"
+        )
+        _require(
+            0 < self.width < math.inf,
+            f"width counts standard deviations and must be positive, got {self.width}",
+        )
+
+    def __call__(self, optimizer: Optimizer) -> str | None:
+        """A reason to stop, or None."""
+        if len(optimizer.history.observed) < optimizer.design.size:
+            return None
+        points, known = optimizer.search.points, optimizer.upright
+        mean, spread = known.mean(points), self.width * known.std(points)
+        gap = float((mean + spread).max() - (mean - spread).max())
+        return f"no candidate can be better by more than {gap:.3g}" if gap <= self.gap else None
+
+
+def _upright_values(optimizer: Optimizer) -> FloatArray:
+    """Values that count, in the order told, turned so that more is better."""
+    values = np.array([trial.value for trial in optimizer.history.observed], dtype=np.float64)
+    return as_sign(optimizer.direction) * values
+
+
+def _require(holds: bool, message: str) -> None:
+    if not holds:
+        raise ParameterError(message)

@@ -1,0 +1,128 @@
+"""What is known and how far it can be trusted, in the user's unit: one fact a line, one warning a line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netbo.optimize.history import Status
+from netbo.optimize.learning import Outcome
+from netbo.posterior import Posterior
+
+if TYPE_CHECKING:
+    from netbo.optimize.optimizer import Optimizer
+
+POOR_COVERAGE = 0.75  # of 95 % intervals, below which a model is called overconfident
+FEW = 8  # values below which coverage says nothing
+
+_BOUNDS = {
+    "range": "the range stopped at its bound: the data do not tell how fast the function varies",
+    "sigma": "the standard deviation of the function stopped at its bound: check the unit of the values",
+    "noise_ratio": "the noise stopped at its bound: repeat some measurements, or pass noise= if it is known",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Facts and warnings; printing it shows both."""
+
+    facts: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join([*self.facts, *(f"warning: {text}" for text in self.warnings)])
+
+    __repr__ = __str__
+
+
+def summarize(optimizer: Optimizer) -> Summary:
+    """What an optimizer knows so far."""
+    history = optimizer.history
+    facts = [f"network    {optimizer.graph!r}", f"trials     {history!r}"]
+    if not history.having(Status.OBSERVED):
+        return Summary((*facts, "no values yet"), ())
+    facts += [_best(optimizer), _recommended(optimizer), *_model(optimizer)]
+    return Summary(tuple(facts), tuple(_warnings(optimizer)))
+
+
+def _unit(optimizer: Optimizer) -> str:
+    return f" {optimizer.graph.unit}" if optimizer.graph.unit else ""
+
+
+def _best(optimizer: Optimizer) -> str:
+    best, unit = optimizer.best(), _unit(optimizer)
+    return f"observed   {best.value:.6g} at edge {best.point.edge_id!r}, {best.point.distance:.6g}{unit}"
+
+
+def _recommended(optimizer: Optimizer) -> str:
+    found, unit = optimizer.recommend(), _unit(optimizer)
+    return (
+        f"recommend  edge {found.point.edge_id!r}, {found.point.distance:.6g}{unit}: "
+        f"{found.mean:.6g} (95 %: {found.low:.6g} to {found.high:.6g})"
+    )
+
+
+def _model(optimizer: Optimizer) -> list[str]:
+    outcome, unit = optimizer.outcome, _unit(optimizer)
+    if not outcome.fits:
+        return [f"kernel     {outcome.labels[0]}, known"]
+    fit = outcome.fits[outcome.chosen]
+    noise = "per value" if fit.regularization is None else f"{fit.regularization**0.5:.3g}"
+    said = {None: "learned", 0.0: "values are exact"}.get(optimizer.noise, "given")
+    return [
+        f"kernel     {_kernel(outcome)}",
+        f"range      {fit.prior.range:.3g}{unit}: farther apart, values say little of each other",
+        f"noise sd   {noise} ({said}); the function varies by sd {fit.prior.sigma:.3g} around {fit.mean:.3g}",
+        f"trust      {optimizer.check()}",
+    ]
+
+
+def _kernel(outcome: Outcome) -> str:
+    """The chosen model, and by how much it beats the next."""
+    chosen = outcome.chosen
+    if len(outcome.labels) == 1:
+        return outcome.labels[0]
+    scores = [fit.log_evidence + fit.log_belief for fit in outcome.fits]
+    second = int(np.argsort(-np.array(scores), kind="stable")[1])  # not by weights, which may vanish
+    lead = scores[chosen] - scores[second]
+    return (
+        f"{outcome.labels[chosen]} (weight {outcome.weights[chosen]:.0%}; "
+        f"{lead:.2f} in log evidence ahead of {outcome.labels[second]})"
+    )
+
+
+def _warnings(optimizer: Optimizer) -> list[str]:
+    outcome = optimizer.outcome
+    warnings = []
+    if outcome.fits:
+        fit = outcome.fits[outcome.chosen]
+        warnings += [_BOUNDS[name] for name in fit.at_bound]
+        if not fit.converged:
+            warnings.append("the search for the parameters did not come to rest; more values will tell")
+    if isinstance(outcome.surrogate, Posterior) or outcome.fits:
+        warnings += _trust_warnings(optimizer)
+    failed = len(optimizer.history.having(Status.FAILED))
+    if failed:
+        warnings.append(f"{failed} failed, and their places are not asked for again")
+    return warnings
+
+
+def _trust_warnings(optimizer: Optimizer) -> list[str]:
+    found = optimizer.check()
+    warnings = [
+        f"trial {trial} is wild: {value:.6g}, where all others predict {predicted:.6g} ± {std:.3g}; "
+        "correct(id, value) or withdraw(id) if it is wrong"
+        for trial, value, predicted, std, wild in zip(
+            found.id, found.value, found.predicted, found.std, found.is_wild, strict=True
+        )
+        if wild
+    ]
+    share = found.coverage[0.95]
+    if len(found.value) >= FEW and share < POOR_COVERAGE:
+        warnings.append(
+            f"only {share:.0%} of the values lie in their 95 % intervals: the model is overconfident; "
+            "try a rougher kernel, or several"
+        )
+    return warnings

@@ -1,0 +1,51 @@
+"""Objectives on networks whose maxima are known: benchmarks, source identification, random landscapes."""
+
+from netbo.problems.benchmarks import Placement, open_rectangle_benchmark
+from netbo.problems.composition import Composition, composed, placed_anchors
+from netbo.problems.extremes import Extremes, extremes
+from netbo.problems.fields import Needle, needle, random_field
+from netbo.problems.inversion import SourceInversion, SourceLoad, SourcePrior
+from netbo.problems.newyork import new_york, new_york_inversion
+from netbo.problems.nodal import NodalFunction, nearest_nodes, nodal_problem
+from netbo.problems.outer import (
+    ACKLEY,
+    LEVY,
+    OUTER_FUNCTIONS,
+    RASTRIGIN,
+    Ackley,
+    Levy,
+    OuterFunction,
+    Rastrigin,
+)
+from netbo.problems.problem import Objective, Problem
+
+__all__ = [
+    "ACKLEY",
+    "LEVY",
+    "OUTER_FUNCTIONS",
+    "RASTRIGIN",
+    "Ackley",
+    "Composition",
+    "Extremes",
+    "Levy",
+    "Needle",
+    "NodalFunction",
+    "Objective",
+    "OuterFunction",
+    "Placement",
+    "Problem",
+    "Rastrigin",
+    "SourceInversion",
+    "SourceLoad",
+    "SourcePrior",
+    "composed",
+    "extremes",
+    "nearest_nodes",
+    "needle",
+    "new_york",
+    "new_york_inversion",
+    "nodal_problem",
+    "open_rectangle_benchmark",
+    "placed_anchors",
+    "random_field",
+]

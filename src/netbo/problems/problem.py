@@ -1,0 +1,108 @@
+"""An objective on a network whose maximum is known."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Self, overload
+
+import numpy as np
+from numpy.random import Generator
+
+from netbo.arrays import FloatArray
+from netbo.errors import ParameterError
+from netbo.fem import FiniteElementSpace
+from netbo.geometry import MetricGraph, Point, Points
+
+Objective = Callable[[Points], FloatArray]
+
+ATTAINED = 1e-6  # relative; a maximum farther from the value at its maximizers is a mistake, not rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """An objective on a network whose maximum is known; higher is better.
+
+    objective: f without noise, from n points to (n,) values. An object of a class, not a lambda, lets the
+        problem travel to other processes.
+    maximizers: where the maximum is attained, one point or more.
+    noise: variance of a measurement.
+    space: the mesh whose nodes the objective is defined on or is meant to be searched over, if any.
+
+    >>> from netbo import interval
+    >>> from netbo.problems import ACKLEY, composed
+    >>> problem = composed(interval(), ACKLEY, [-1.0, 1.0])
+    >>> problem.maximizers[0].distance, float(problem.regret(problem.maximizers)[0])
+    (0.5, 0.0)
+    """
+
+    name: str
+    graph: MetricGraph
+    objective: Objective
+    maximum: float
+    maximizers: Points
+    noise: float = 0.0
+    space: FiniteElementSpace | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.noise < np.inf:
+            raise ParameterError(
+                f"noise must be a finite variance, got {self.noise}; 0 is a measurement without noise"
+            )
+        if self.space is not None and not self.graph.has_edges_of(self.space.graph):
+            raise ParameterError(
+                f"the space must lie on the graph of the problem, {self.graph!r}, got {self.space.graph!r}; "
+                "build it with FiniteElementSpace.build(graph, max_cell=...)"
+            )
+        object.__setattr__(self, "maximizers", self.graph.bind(self.maximizers))
+        self._require_attained()
+
+    def _require_attained(self) -> None:
+        if not len(self.maximizers):
+            raise ParameterError("a problem needs a maximizer, got none; give one point where f is largest")
+        values = self.objective(self.maximizers)
+        worst = values[np.argmax(np.abs(values - self.maximum))]
+        if not abs(worst - self.maximum) <= ATTAINED * (1 + abs(self.maximum)):
+            raise ParameterError(
+                f"the maximum must be attained at the maximizers, got {worst} there and "
+                f"maximum={self.maximum}; evaluate the objective at them"
+            )
+
+    @overload
+    def __call__(self, x: Point) -> float: ...
+    @overload
+    def __call__(self, x: Points) -> FloatArray: ...
+    def __call__(self, x: Point | Points) -> float | FloatArray:
+        """f without noise: a number at a `Point`, (n,) at `Points`."""
+        if isinstance(x, Point):
+            return float(self.objective(Points.at(x, graph=self.graph))[0])
+        return self.objective(self.graph.bind(x))
+
+    @overload
+    def measure(self, x: Point, rng: Generator) -> float: ...
+    @overload
+    def measure(self, x: Points, rng: Generator) -> FloatArray: ...
+    def measure(self, x: Point | Points, rng: Generator) -> float | FloatArray:
+        """y = f(x) + N(0, noise) (eq:obsevation), independent at every point, also at repeated ones."""
+        if isinstance(x, Point):
+            return self(x) + float(np.sqrt(self.noise) * rng.standard_normal())
+        deviations: FloatArray = np.sqrt(self.noise) * rng.standard_normal(len(x))
+        return self(x) + deviations
+
+    @overload
+    def regret(self, x: Point) -> float: ...
+    @overload
+    def regret(self, x: Points) -> FloatArray: ...
+    def regret(self, x: Point | Points) -> float | FloatArray:
+        """max f - f(x), without noise."""
+        return self.maximum - self(x)
+
+    def reachable_regret(self, candidates: Points) -> float:
+        """Regret of the best candidate: what a search over the candidates cannot get below."""
+        return self.maximum - self.on(candidates).maximum
+
+    def on(self, candidates: Points) -> Self:
+        """The same objective judged against the best of the candidates instead of the whole network."""
+        if not len(candidates):
+            raise ParameterError("a search needs candidates, got none; pass space.nodes")
+        values = self(candidates)
+        best = float(values.max())
+        return replace(self, maximum=best, maximizers=self.graph.bind(candidates)[values == best])

@@ -1,0 +1,176 @@
+"""Expected improvement over an uncertain incumbent against brute force."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import netbo
+from netbo import ESTIMATED, Matern, Observations, Points
+from netbo.acquisition import LogExpectedImprovement, NoisyExpectedImprovement, noisy_expected_improvement
+from netbo.acquisition.incumbents import likely_incumbents, observed_places
+from netbo.errors import ParameterError
+from reference import contract_graph, contract_space
+
+PATHS = 200_000
+
+
+class Counting:
+    """A surrogate that counts the columns of covariance asked of it."""
+
+    def __init__(self, posterior):
+        self.posterior, self.columns = posterior, 0
+
+    def __getattr__(self, name):
+        return getattr(self.posterior, name)
+
+    def covariance(self, x, y):
+        self.columns += min(len(x), len(y))
+        return self.posterior.covariance(x, y)
+
+
+def improvement_by_monte_carlo(posterior, x, seed):
+    """Mean improvements at x over the largest value at the observed points, and their standard errors."""
+    places = posterior.observations.points
+    joint = Points.concatenate([places, x])
+    values, vectors = np.linalg.eigh(posterior.covariance(joint, joint))
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    draws = np.random.default_rng(seed).standard_normal((PATHS, len(joint)))
+    f = posterior.mean(joint) + draws @ root.T
+    improvement = np.maximum(f[:, len(places) :] - f[:, : len(places)].max(axis=1, keepdims=True), 0.0)
+    return improvement.mean(axis=0), improvement.std(axis=0) / np.sqrt(PATHS)
+
+
+@pytest.mark.parametrize("mean", [0.3, ESTIMATED])
+def test_it_is_the_mean_improvement_over_the_joint_posterior(prior, observations, candidates, rng, mean):
+    """200 000 joint draws: within 5 of their standard errors plus 1 % for the 4096 quasi-random ones."""
+    posterior = netbo.condition(prior, observations, regularization=0.3, mean=mean)
+    x = candidates[np.setdiff1d(np.arange(len(candidates) - 1), [2, 3, 9, 17, 25])]
+    expected, error = improvement_by_monte_carlo(posterior, x, seed=4)
+    found = np.exp(NoisyExpectedImprovement(n_draws=4096).scores(posterior, x, rng))
+
+    assert error.max() < 0.005 * expected.max()
+    assert_allclose(found, expected, rtol=0.01, atol=5 * error.max())
+
+
+def test_thirty_two_draws_are_enough_to_rank_candidates(prior, observations, candidates, rng):
+    """The default's choice is worth at least 95 % of the best one."""
+    posterior = netbo.condition(prior, observations, regularization=0.3)
+    found = NoisyExpectedImprovement().scores(posterior, candidates, rng)
+    fine = np.exp(NoisyExpectedImprovement(n_draws=8192).scores(posterior, candidates, rng))
+
+    assert fine[np.argmax(found)] > 0.95 * fine.max()
+
+
+@pytest.mark.parametrize(("noise", "tolerance"), [(1e-12, 1e-9), (1e-7, 1e-3)])
+def test_without_noise_it_is_plain_expected_improvement(
+    prior, observations, candidates, rng, noise, tolerance
+):
+    """Nothing is left to average over; a noise of standard deviation 3e-4 moves improvements by as much."""
+    places = observed_places(netbo.condition(prior, observations, regularization=1.0))
+    data = Observations(places, np.sin(3.0 * np.arange(len(places))))
+    posterior = netbo.condition(prior, data, regularization=noise)
+    noisy, plain = (
+        np.exp(rule.scores(posterior, candidates, rng))
+        for rule in (NoisyExpectedImprovement(), LogExpectedImprovement())
+    )
+
+    assert_allclose(noisy, plain, rtol=tolerance, atol=tolerance)
+    assert plain.max() > 0.05
+
+
+def test_measured_places_score_next_to_nothing_without_noise(prior, observations, rng):
+    posterior = netbo.condition(prior, observations, regularization=1e-10)
+    scores = NoisyExpectedImprovement().scores(posterior, observations.points, rng)
+
+    assert not np.isnan(scores).any()
+    assert scores.max() < -10
+
+
+def test_it_leaves_its_incumbent_where_plain_expected_improvement_measures_again():
+    """An interval seen at five points with much noise, the middle one high.
+
+    The largest doubt and the largest mean are at the measured middle, so the plug-in rule goes back to it.
+    What is there may be better than expected, but no better than itself: the noisy rule goes elsewhere.
+    """
+    space = netbo.FiniteElementSpace.build(netbo.interval(1.0), max_cell=0.02)
+    prior = netbo.whittle_matern(space, Matern(alpha=0.5, range=5.0, sigma=1.0))
+    points = space.graph.points(0, [0.0, 0.25, 0.5, 0.75, 1.0])
+    data = Observations(points, [-1.0, 0.0, 1.5, 0.0, -1.0], [1e-4, 1e-4, 1.0, 1e-4, 1e-4])
+    posterior, x = netbo.condition(prior, data), space.nodes
+    rng = np.random.default_rng(0)
+    plain, noisy = (
+        x[int(np.argmax(rule.scores(posterior, x, rng)))]
+        for rule in (LogExpectedImprovement(), NoisyExpectedImprovement())
+    )
+
+    assert plain.z == pytest.approx(0.5)
+    assert abs(noisy.z - 0.5) > 0.01
+
+
+def test_candidates_in_parts_score_as_at_once(posterior, candidates, rng, monkeypatch):
+    whole = NoisyExpectedImprovement().scores(posterior, candidates, rng)
+    monkeypatch.setattr(noisy_expected_improvement, "ENTRIES", 7 * 32)
+    parts = NoisyExpectedImprovement().scores(posterior, candidates, rng)
+
+    assert_allclose(np.maximum(parts, -30), np.maximum(whole, -30), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [5, 40])
+def test_covariances_are_solved_for_the_incumbents_only(posterior, candidates, rng, n):
+    """Four columns for A and four for c, whatever the number of candidates and observations."""
+    surrogate = Counting(posterior)
+    NoisyExpectedImprovement(n_incumbents=4).scores(surrogate, candidates[:n], rng)
+
+    assert surrogate.columns == 8
+
+
+def test_the_score_of_a_candidate_does_not_depend_on_the_generator(posterior, candidates):
+    one, two = (
+        NoisyExpectedImprovement().scores(posterior, candidates, np.random.default_rng(seed))
+        for seed in (1, 2)
+    )
+
+    assert_array_equal(one, two)
+
+
+def test_without_observations_it_is_the_logarithm_of_the_standard_deviation(prior, candidates, rng):
+    none = Observations(Points(np.empty(0, dtype=int), []), [])
+    empty = netbo.condition(prior, none, regularization=0.1)
+
+    assert_allclose(
+        NoisyExpectedImprovement().scores(empty, candidates, rng), np.log(prior.variance(candidates)) / 2
+    )
+
+
+def test_a_vertex_is_one_place_from_every_edge():
+    """Vertex 1 is the head of edge 0 and the tail of edges 1 and 2; vertex 2 both ends of the loop 3."""
+    graph = contract_graph()
+    ends = graph.points([0, 1, 2, 3, 3, 4, 0, 0], fraction=[1, 0, 0, 0, 1, 0, 0.5, 0.5])
+    prior = netbo.whittle_matern(contract_space(), Matern(alpha=1.0, range=2.0, sigma=1.3))
+    posterior = netbo.condition(prior, Observations(ends, np.arange(8.0)), regularization=0.1)
+    unbound = netbo.condition(prior, Observations(Points(ends.edge, ends.z), np.zeros(8)), regularization=0.1)
+
+    assert observed_places(posterior) == ends[[0, 3, 6]]
+    assert observed_places(unbound) == ends[[0, 3, 6]]
+
+
+def test_incumbents_are_the_places_with_the_highest_upper_bounds(posterior):
+    places = observed_places(posterior)
+    upper = posterior.mean(places) + 2 * posterior.std(places)
+    chosen = likely_incumbents(posterior, 4)
+
+    assert len(places) == 9
+    assert chosen == places[np.argsort(-upper)[:4]]
+    assert len(likely_incumbents(posterior, 100)) == 9
+
+
+@pytest.mark.parametrize("name", ["n_draws", "n_incumbents"])
+@pytest.mark.parametrize("value", [0, -4, 2.0, True])
+def test_counts_are_whole_and_positive(name, value):
+    with pytest.raises(ParameterError, match=f"{name} must be a whole number of at least 1, got"):
+        NoisyExpectedImprovement(**{name: value})
+
+
+def test_draws_come_in_powers_of_two():
+    with pytest.raises(ParameterError, match=r"n_draws must be a power of two, .*, got 48; try 32"):
+        NoisyExpectedImprovement(n_draws=48)
