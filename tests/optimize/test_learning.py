@@ -1,12 +1,15 @@
 """What is learned is a function of the record; kernels, lambda and models are what they are said to be."""
 
+import itertools
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from netbo import ESTIMATED, Amplitude, FiniteElementSpace, Observations, condition, narrow_rectangle
+from netbo import ESTIMATED, FiniteElementSpace, Observations, condition, narrow_rectangle
 from netbo.errors import ParameterError
 from netbo.optimize import (
+    PAPER,
     Combination,
     EuclideanMatern,
     FixedRegularization,
@@ -17,7 +20,11 @@ from netbo.optimize import (
     NoiseVariance,
 )
 from netbo.optimize.learning import chain
-from netbo.optimize.learning.chain import is_milestone
+from netbo.optimize.learning.chain import (
+    is_milestone,
+    is_worth_a_fit,
+    is_worth_a_fit_on_a_large_mesh,
+)
 from netbo.optimize.presets import STEADY
 from netbo.posterior import MixturePosterior, Posterior, fit_parameters
 from reference import Regression, contract_graph, contract_space, element_kernel
@@ -25,7 +32,7 @@ from reference import Regression, contract_graph, contract_space, element_kernel
 SPACE = contract_space()
 NODES = SPACE.nodes
 CALIBRATED_FIT = Learned(beliefs=STEADY)
-PAPER_FIT = Learned(mean=0.0, amplitude=Amplitude.FIXED_TAU)
+PAPER_FIT = PAPER.fit
 
 
 def measured(n, seed=0, *, own_noise=False):
@@ -55,7 +62,28 @@ def assert_same(one, two):
 def test_parameters_are_sought_globally_at_milestones():
     found = [n for n in range(1, 200) if is_milestone(n)]
 
-    assert found == [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192]
+    assert found == [1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128]
+
+
+def test_fits_become_rarer_as_the_record_grows():
+    """All milestones among them, and never more than a sixteenth of the record apart."""
+    fits = [n for n in range(1, 1000) if is_worth_a_fit(n)]
+    rare = [n for n in range(1, 200) if is_worth_a_fit_on_a_large_mesh(n)]
+
+    assert fits[:32] == list(range(1, 33))
+    assert all(is_worth_a_fit(n) for n in range(1, 1000) if is_milestone(n))
+    assert max(b / a for a, b in itertools.pairwise(fits[31:])) <= 1 + 1 / 16
+    assert rare == [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192]
+
+
+def test_the_paper_fits_after_every_observation():
+    data = measured(40)
+    counts = {}
+    for name, fit in (("calibrated", CALIBRATED_FIT), ("paper", PAPER_FIT)):
+        learner = fit.start(SPACE, 0.01)
+        counts[name] = [k for k in learner.chains[0].path(len(data)) if k > 32]
+
+    assert counts == {"calibrated": [34, 36, 38, 40], "paper": [33, 34, 35, 36, 37, 38, 39, 40]}
 
 
 @pytest.mark.parametrize("noise", [None, 0.0, 0.01])

@@ -23,14 +23,16 @@ class Preset:
 PAPER = Preset(
     name="paper",
     acquisition=IgpUcb(PaperWidth()),
-    fit=Learned(models=(NetworkMatern(alpha=1.0),), mean=0.0, amplitude=Amplitude.FIXED_TAU),
+    fit=Learned(models=(NetworkMatern(alpha=1.0),), mean=0.0, amplitude=Amplitude.FIXED_TAU, every_step=True),
     design=Maximin(8, Metric.EUCLIDEAN),
     repeats=True,
 )
 PAPER_EUCLIDEAN = Preset(
     name="paper-euclidean",
     acquisition=IgpUcb(PaperWidth()),
-    fit=Learned(models=(EuclideanMatern(nu=0.5),), mean=0.0, amplitude=Amplitude.FIXED_SIGMA),
+    fit=Learned(
+        models=(EuclideanMatern(nu=0.5),), mean=0.0, amplitude=Amplitude.FIXED_SIGMA, every_step=True
+    ),
     design=Maximin(8, Metric.EUCLIDEAN),
     repeats=True,
 )

@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from netbo.arrays import FloatArray, sum_by
+from netbo.arrays import BoolArray, FloatArray, IntArray, sum_by
 from netbo.errors import ParameterError
 from netbo.fem import Location
 from netbo.geometry import Points
@@ -23,7 +23,7 @@ from netbo.posterior.observations import Distinct, Observations
 from netbo.posterior.posterior import EvidenceDerivatives, EvidenceTerms, Gradient, Mean, Posterior
 from netbo.priors import FiniteElementPrior, Prior, field_columns, field_covariance, interpolated_variance
 
-_KEPT = ("observations", "mean_setting", "_at", "_distinct", "_places")  # whatever the parameters are
+_KEPT = ("observations", "mean_setting", "_at", "_distinct", "_places", "_flow_nodes")  # by place alone
 _KEPT_IF_COMMON = ("_centre", "_merged_values", "_deviations")  # if all observations have one noise variance
 REFRESH = 16  # observations added by rank one before the next one factors anew
 STRONG = 1e4  # load, in units of the unit field's precision, from which y - u loses digits
@@ -146,12 +146,20 @@ class BlockPosterior(Posterior):
         flow, size = apply_stiffness(
             prior.space.topology, prior.elements, prior.robin, np.ascontiguousarray(x[:, 0])
         )
-        visits = np.bincount(np.r_[places.left, places.right[places.fraction > 0]], minlength=len(flow))
+        node, is_alone, near = self._flow_nodes
+        share = near * self._scale * prior.amplitude
+        better = is_alone & (size[node] / share < precisions * np.maximum(abs(values), abs(fit)))
+        return np.where(better, field_sign(prior.order) * flow[node] / share, dual)
+
+    @cached_property
+    def _flow_nodes(self) -> tuple[IntArray, BoolArray, FloatArray]:
+        """The nearer node of each distinct place, whether it serves no other, and its share of the place."""
+        places = self._places
+        ends = np.concatenate([places.left, places.right[places.fraction > 0]])
+        visits = np.bincount(ends, minlength=self.prior.space.n_nodes)
         to_right = places.fraction > 0.5
         node = np.where(to_right, places.right, places.left)
-        share = np.where(to_right, places.fraction, 1 - places.fraction) * self._scale * prior.amplitude
-        better = (visits[node] == 1) & (size[node] / share < precisions * np.maximum(abs(values), abs(fit)))
-        return np.where(better, field_sign(prior.order) * flow[node] / share, dual)
+        return node, visits[node] == 1, np.where(to_right, places.fraction, 1 - places.fraction)
 
     @cached_property
     def _selected(self) -> SelectedSums:

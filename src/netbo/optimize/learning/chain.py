@@ -1,8 +1,9 @@
 """The fits of one model along a growing record.
 
 The search for the parameters is global at certain numbers of observations (`is_milestone`) and local between
-them, each starting where the last one ended. On large meshes there are fits at milestones only, the first of
-them global, and parameters stay in between. So a fit is a function of the record alone, and costs little.
+them, each starting where the last one ended, and only when the record has grown by a few per cent. On large
+meshes they are rarer and only the first is global. In between parameters stay. So a fit is a function of the
+record alone, and costs little.
 """
 
 from dataclasses import dataclass
@@ -24,7 +25,8 @@ from netbo.posterior import (
     fit_parameters,
 )
 
-LARGE_MESH = 20_000  # nodes from which parameters are learned at milestones only
+LARGE_MESH = 20_000  # nodes from which fits are rarer
+STEPS_PER_DOUBLING = 16  # fits while the record doubles
 FIRST_ON_LARGE = 8  # observations from which they are sought globally there, once
 
 
@@ -37,6 +39,7 @@ class ChainSettings:
     amplitude: Amplitude
     bounds: FitBounds
     beliefs: Beliefs
+    every_step: bool = False  # whether each observation is followed by a fit, however many there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +53,18 @@ class Rest:
 
 
 def is_milestone(n: int) -> bool:
-    """Whether n is one of 1, 2, 3, 4, 6, 8, 12, 16, 24, ..."""
-    power = 1 << (n.bit_length() - 1)
-    return n == power or 2 * n == 3 * power
+    """Whether n is one of 1, 2, 3, 4, 6, 8, 12, 16, 32, 64, ..."""
+    return n & (n - 1) == 0 or n in (3, 6, 12)
+
+
+def is_worth_a_fit(n: int) -> bool:
+    """Whether a record of n is fitted anew: up to 32 always, then when it has grown by 3 to 6 per cent."""
+    return n % max(1, (1 << (n.bit_length() - 1)) // STEPS_PER_DOUBLING) == 0
+
+
+def is_worth_a_fit_on_a_large_mesh(n: int) -> bool:
+    """Whether n is one of 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, ..."""
+    return n & (n - 1) == 0 or (n % 3 == 0 and (m := n // 3) & (m - 1) == 0)
 
 
 class Chain:
@@ -86,9 +98,10 @@ class Chain:
     def path(self, n: int) -> list[int]:
         """Numbers of observations whose fits lead to the one at n; the first of them is global."""
         if not self.is_large:
-            return list(range(max(k for k in range(1, n + 1) if is_milestone(k)), n + 1))
-        milestones = [k for k in range(1, n + 1) if is_milestone(k)]
-        return [k for k in milestones if k >= FIRST_ON_LARGE] or milestones[-1:]
+            first = max(k for k in range(1, n + 1) if is_milestone(k))
+            return [k for k in range(first, n + 1) if self.settings.every_step or is_worth_a_fit(k)]
+        steps = [k for k in range(1, n + 1) if is_worth_a_fit_on_a_large_mesh(k)]
+        return [k for k in steps if k >= FIRST_ON_LARGE] or steps[-1:]
 
     def _forget_after(self, rows: IntArray) -> None:
         """Drop the fits that saw another record."""

@@ -36,7 +36,7 @@ class Combination(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """Range, and what else is free, by likelihood after every observation (alg: benchmarks)."""
+    """Range, and what else is free, by likelihood as the record grows (alg: benchmarks)."""
 
     models: tuple[Model, ...] = (NetworkMatern(),)
     combination: Combination = Combination.CHOOSE
@@ -45,6 +45,7 @@ class Learned:
     regularization: RegularizationRule = field(default_factory=NoiseVariance)
     bounds: FitBounds = field(default_factory=FitBounds)
     beliefs: Beliefs = field(default_factory=Beliefs)
+    every_step: bool = False  # True fits after each observation, however many there are, as the paper does
 
     def __post_init__(self) -> None:
         if not self.models:
@@ -61,6 +62,7 @@ class Learned:
             amplitude=self.amplitude,
             bounds=exact if noise == 0 else self.bounds,
             beliefs=self.beliefs,
+            every_step=self.every_step,
         )
         return Choice(self, [Chain(settings, model, space) for model in self.models])
 
