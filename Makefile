@@ -48,6 +48,7 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/geometry.py --out benchmarks/results/geometry.json
 	$(BIN)/python benchmarks/optimizer.py --out benchmarks/results/optimizer.json
 	$(BIN)/python benchmarks/asking.py --out benchmarks/results/asking.json
+	$(BIN)/python benchmarks/tables.py --write
 	$(BIN)/python benchmarks/start.py --out benchmarks/results/start.json
 
 clean-cache:

@@ -1,0 +1,91 @@
+"""Which figures do the pages show? The tables of the pages, made from the records in results/.
+
+Between `<!-- table: name -->` and `<!-- end -->` a page shows what is printed here; --write puts it there.
+"""
+
+import argparse
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = (DOCS / "optimizer.md", DOCS / "results-optimizer.md")
+MARKED = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+Row = dict[str, Any]
+
+
+def rows_of(record: str) -> list[Row]:
+    """The rows of a record by its name."""
+    rows: list[Row] = json.loads((RESULTS / f"{record}.json").read_text(encoding="utf-8"))["rows"]
+    return rows
+
+
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]], *, n_left: int) -> str:
+    """A table whose first columns are text and whose others are figures."""
+    rule = ["---"] * n_left + ["---:"] * (len(head) - n_left)
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, rule, *rows])
+
+
+def reached(problem: str) -> str:
+    """How many runs reached the maximum, and after how many queries on average."""
+    labels = ("1e-6", "0.01", "1e-6, design counted", "0.01, design counted")
+    rows = [
+        [row["way"], *(_share(row[f"reached {each}"], row[f"mean iterations to {each}"]) for each in labels)]
+        for row in rows_of("optimizer")
+        if row["problem"] == problem
+    ]
+    return markdown(["way", *labels], rows, n_left=1)
+
+
+def _share(share: float, iterations: float | None) -> str:
+    return f"{share:.0%}" if iterations is None else f"{share:.0%} ({iterations:.1f})"
+
+
+def asking(wanted: Callable[[Row], bool]) -> str:
+    """Milliseconds of one ask."""
+    rows = [
+        [row["mesh"], f"{row['nodes']:,}", row["setting"], str(row["observations"]), *_milliseconds(row)]
+        for row in rows_of("asking")
+        if wanted(row)
+    ]
+    head = ["network", "nodes", "way", "values", "median ms", "mean ms", "largest ms"]
+    return markdown(head, rows, n_left=3)
+
+
+def _milliseconds(row: Row) -> list[str]:
+    digits = 0 if row["ms median"] > 100 else 1
+    return [f"{row[f'ms {each}']:,.{digits}f}" for each in ("median", "mean", "largest")]
+
+
+def table(name: str) -> str:
+    """The table of that name."""
+    record, _, part = name.partition(" ")
+    if record == "asking":
+        return asking(lambda row: not part or row["setting"] == part)
+    return reached(part)
+
+
+def filled(text: str) -> str:
+    """A page with its tables as the records have them."""
+    return MARKED.sub(lambda found: f"{found[1]}\n{table(found[2])}\n\n{found[3]}", text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="put the tables into the pages")
+    is_written = parser.parse_args().write
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        if is_written:
+            page.write_text(filled(text), encoding="utf-8")
+            continue
+        for _, name, _ in MARKED.findall(text):
+            print(f"{name}\n\n{table(name)}\n")
+
+
+if __name__ == "__main__":
+    main()
