@@ -14,13 +14,12 @@ import argparse
 import importlib
 import multiprocessing
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import record
+from timing import Timed, minima
 
 import netbo
 from netbo.linalg import BlockFactor, Load, Topology, hat_elements, set_threads
@@ -29,7 +28,6 @@ from netbo.posterior import Posterior
 TOPOLOGIES, SIZES = ("rectangle", "road", "telecom"), (300, 30_000, 1_000_000)
 OBSERVATIONS, NOISE = 100, 0.01
 LIMITS = {"lumped": 1.2, "consistent": 2.0}
-Timed = dict[str, Callable[[], Any]]
 
 
 def graph_of(topology: str, n_nodes: int) -> netbo.MetricGraph:
@@ -39,21 +37,6 @@ def graph_of(topology: str, n_nodes: int) -> netbo.MetricGraph:
     if topology == "road":
         return netbo.road(max(9, n_nodes // 10), seed=0)
     return netbo.telecom(int(np.clip(n_nodes // 40, 12, 3000)), seed=0)
-
-
-def minima(actions: Timed, budget: float) -> dict[str, float]:
-    """Smallest CPU seconds of each action, called turn by turn so that all meet the same machine."""
-    best = dict.fromkeys(actions, np.inf)
-    for action in actions.values():
-        action()
-    start, rounds = time.perf_counter(), 0
-    while rounds < 3 or (time.perf_counter() - start < budget and rounds < 2000):
-        for name, action in actions.items():
-            before = time.thread_time()
-            action()
-            best[name] = min(best[name], time.thread_time() - before)
-        rounds += 1
-    return best
 
 
 def ours(space: netbo.FiniteElementSpace, kappa: float, lumped: bool, nodes: Any, values: Any) -> Timed:

@@ -1,19 +1,43 @@
 """What holds for the posterior of every prior."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from netbo import ESTIMATED, Observations, Points, condition
-from netbo.priors import sum_of
-from reference import Case, Regression, case, contract_points, contract_space, covariance_errors
+from exact_kernel import mesh_free_case
+from netbo import ESTIMATED, Matern, Observations, Points, condition
+from netbo.priors import FractionalPrior, sum_of
+from reference import (
+    Case,
+    Regression,
+    case,
+    contract_points,
+    contract_space,
+    covariance_errors,
+    element_kernel,
+)
 
 LAMBDA = 0.05
 PATHS = 4000
 
 
+@cache
+def fractional_case(alpha: float) -> Case:
+    """Shifted operators to 1e-12 against dense fractional powers of the same matrices."""
+    space, matern = contract_space(), Matern(alpha=alpha, range=2.0, sigma=1.3)
+    prior = FractionalPrior(space, matern, False, np.zeros(space.graph.n_vertices), tolerance=1e-12)
+    return Case(prior, element_kernel(space, matern))
+
+
 def case_of(name: str) -> Case:
     """A case of `reference`, or the sum of several: "hats 1 + euclidean 0.5"."""
+    kind, _, number = name.partition(" ")
+    if kind == "fractional":
+        return fractional_case(float(number))
+    if kind.startswith("mesh-free"):
+        return mesh_free_case(name)
     parts = [case(part) for part in name.split(" + ")]
     if len(parts) == 1:
         return parts[0]
@@ -256,12 +280,60 @@ class TestConstantVarianceOfOrderFour(PosteriorContract):
     name = "constant 2"
 
 
+class TestMeshFreeOfOrderOne(PosteriorContract):
+    name = "mesh-free 0.5"
+
+
+class TestMeshFreeOfOrderTwo(PosteriorContract):
+    name = "mesh-free 1"
+
+
+class TestMeshFreeOfOrderThree(PosteriorContract):
+    name = "mesh-free 1.5"
+
+
+class TestMeshFreeOfOrderFour(PosteriorContract):
+    name = "mesh-free 2"
+
+
+class TestMeshFreeWithRobinVerticesOfOrderOne(PosteriorContract):
+    name = "mesh-free-robin 0.5"
+
+
+class TestMeshFreeWithRobinVerticesOfOrderThree(PosteriorContract):
+    name = "mesh-free-robin 1.5"
+
+
+class TestMeshFreeWithConstantVarianceOfOrderOne(PosteriorContract):
+    name = "mesh-free-constant 0.5"
+
+
+class TestMeshFreeWithConstantVarianceOfOrderTwo(PosteriorContract):
+    name = "mesh-free-constant 1"
+
+
+class TestMeshFreeWithConstantVarianceOfOrderFour(PosteriorContract):
+    name = "mesh-free-constant 2"
+
+
 class TestFractionalSpectral(PosteriorContract):
     name = "spectral 0.75"
 
 
 class TestFractionalSpectralWithConstantVariance(PosteriorContract):
     name = "spectral-constant 0.75"
+
+
+class TestFractionalBelowOneHalf(PosteriorContract):
+    name = "fractional 0.4"
+
+
+class TestFractionalAboveOneHalf(PosteriorContract):
+    name = "fractional 0.75"
+
+
+class TestFractionalAboveOne(PosteriorContract):
+    name = "fractional 1.25"
 
 
 class TestEuclideanOneHalf(PosteriorContract):

@@ -1,18 +1,42 @@
 """What holds for every prior."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from netbo import Prior
-from netbo.priors import DensePrior, sum_of
-from reference import Case, case, contract_graph, contract_points, contract_space, covariance_errors
+from exact_kernel import mesh_free_case
+from netbo import Matern, Prior
+from netbo.priors import DensePrior, FractionalPrior, sum_of
+from reference import (
+    Case,
+    case,
+    contract_graph,
+    contract_points,
+    contract_space,
+    covariance_errors,
+    element_kernel,
+)
 
 PATHS = 4000
 
 
+@cache
+def fractional_case(alpha: float) -> Case:
+    """Shifted operators to 1e-12 against dense fractional powers of the same matrices."""
+    space, matern = contract_space(), Matern(alpha=alpha, range=2.0, sigma=1.3)
+    prior = FractionalPrior(space, matern, False, np.zeros(space.graph.n_vertices), tolerance=1e-12)
+    return Case(prior, element_kernel(space, matern))
+
+
 def case_of(name: str) -> Case:
     """A case of `reference`, or the sum of several: "hats 1 + euclidean 0.5"."""
+    kind, _, number = name.partition(" ")
+    if kind == "fractional":
+        return fractional_case(float(number))
+    if kind.startswith("mesh-free"):
+        return mesh_free_case(name)
     parts = [case(part) for part in name.split(" + ")]
     if len(parts) == 1:
         return parts[0]
@@ -172,12 +196,72 @@ class TestConstantVarianceOfOrderFour(PriorContract):
     name = "constant 2"
 
 
+class TestMeshFreeOfOrderOne(PriorContract):
+    name = "mesh-free 0.5"
+
+
+class TestMeshFreeOfOrderTwo(PriorContract):
+    name = "mesh-free 1"
+
+
+class TestMeshFreeOfOrderThree(PriorContract):
+    name = "mesh-free 1.5"
+
+
+class TestMeshFreeOfOrderFour(PriorContract):
+    name = "mesh-free 2"
+
+
+class TestMeshFreeWithRobinVerticesOfOrderOne(PriorContract):
+    name = "mesh-free-robin 0.5"
+
+
+class TestMeshFreeWithRobinVerticesOfOrderTwo(PriorContract):
+    name = "mesh-free-robin 1"
+
+
+class TestMeshFreeWithRobinVerticesOfOrderThree(PriorContract):
+    name = "mesh-free-robin 1.5"
+
+
+class TestMeshFreeWithRobinVerticesOfOrderFour(PriorContract):
+    name = "mesh-free-robin 2"
+
+
+class TestMeshFreeWithConstantVarianceOfOrderOne(PriorContract):
+    name = "mesh-free-constant 0.5"
+
+
+class TestMeshFreeWithConstantVarianceOfOrderTwo(PriorContract):
+    name = "mesh-free-constant 1"
+
+
+class TestMeshFreeWithConstantVarianceOfOrderThree(PriorContract):
+    name = "mesh-free-constant 1.5"
+
+
+class TestMeshFreeWithConstantVarianceOfOrderFour(PriorContract):
+    name = "mesh-free-constant 2"
+
+
 class TestFractionalSpectral(PriorContract):
     name = "spectral 0.75"
 
 
 class TestFractionalSpectralWithConstantVariance(PriorContract):
     name = "spectral-constant 0.75"
+
+
+class TestFractionalBelowOneHalf(PriorContract):
+    name = "fractional 0.4"
+
+
+class TestFractionalAboveOneHalf(PriorContract):
+    name = "fractional 0.75"
+
+
+class TestFractionalAboveOne(PriorContract):
+    name = "fractional 1.25"
 
 
 class TestEuclideanOneHalf(PriorContract):

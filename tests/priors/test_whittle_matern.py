@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import netbo
 from netbo import FiniteElementSpace, Matern
 from netbo.errors import ParameterError
+from netbo.priors import MeshFreePrior
 from reference import contract_graph, contract_points, contract_space
 
 ALPHAS = (0.5, 1.0, 1.5, 2.0)
@@ -111,25 +112,73 @@ def test_a_prior_travels_between_processes(constant):
     assert_array_equal(copy.sample(x, np.random.default_rng(0)), expected[2])
 
 
-@pytest.mark.parametrize(("space", "word"), [(netbo.interval(), "a graph"), (3, "'int'")])
-def test_the_prior_needs_a_space(space, word):
-    with pytest.raises(ParameterError, match=rf"needs a finite element space, got {word}; make one with"):
-        netbo.whittle_matern(space, Matern(alpha=1.0, range=1.0))
+@pytest.mark.parametrize("where", [3, "network", None])
+def test_the_prior_needs_a_network_or_a_space(where):
+    with pytest.raises(
+        ParameterError,
+        match=rf"needs a network or a finite element space, got {type(where).__name__}; make one",
+    ):
+        netbo.whittle_matern(where, Matern(alpha=1.0, range=1.0))
 
 
-def test_smoother_fields_than_order_four_are_refused():
-    with pytest.raises(ParameterError, match=r"alpha must be 1/2, 1, 3/2 or 2, got 2.5; lower alpha or use"):
-        netbo.whittle_matern(contract_space(), Matern(alpha=2.5, range=1.0))
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_a_network_gives_the_true_kernel(alpha):
+    prior = netbo.whittle_matern(contract_graph(), Matern(alpha=alpha, range=1.0), vertex_condition=0.2)
+
+    assert isinstance(prior, MeshFreePrior)
+    assert prior.graph is contract_graph()
+    assert not prior.is_constant
+    assert_array_equal(prior.vertex_condition, 0.2)
 
 
-def test_fractional_fields_are_sent_to_the_spectral_prior():
-    with pytest.raises(ParameterError, match=r"whole number 2 alpha, got alpha=0.75; .* spectral\(\)"):
-        netbo.whittle_matern(contract_space(), Matern(alpha=0.75, range=1.0))
+def test_a_network_has_no_mass_to_lump():
+    with pytest.raises(
+        ParameterError, match=r"lumped mass belongs to a mesh, got a network; leave lumped out"
+    ):
+        netbo.whittle_matern(contract_graph(), Matern(alpha=1.0, range=1.0), lumped=True)
 
 
-@pytest.mark.parametrize("door", [netbo.whittle_matern, netbo.spectral])
-def test_vertex_conditions_are_checked(door):
-    space, matern = contract_space(), Matern(alpha=1.0, range=1.0)
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_a_range_so_long_that_the_variance_is_no_number_is_refused(alpha):
+    """The variance is at least kappa^(-2p) / (tau^2 length)."""
+    matern = Matern(alpha=alpha, kappa=float(np.exp(-175.0 / alpha)), tau=1.0)
+
+    with pytest.raises(
+        ParameterError, match=r"prior variance must be a number, got about exp\(\d+\) for kappa"
+    ):
+        netbo.whittle_matern(contract_graph(), matern)
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_a_long_range_whose_variance_is_a_number_is_allowed(alpha):
+    """A constant over the network, variance kappa^(-2p) / (tau^2 length); at 1e240 still to 1e-12."""
+    graph = netbo.interval(7.0)
+    kappa = 10.0 ** (-60 / alpha)
+    prior = netbo.whittle_matern(graph, Matern(alpha=alpha, kappa=kappa, tau=1.0))
+    variance = prior.variance(graph.points(0, [0.0, 3.0]))
+
+    assert_allclose(np.log(variance), -4 * alpha * np.log(kappa) - np.log(7.0), rtol=1e-13)
+
+
+@pytest.mark.parametrize("where", [contract_space(), contract_graph()], ids=["hats", "mesh-free"])
+def test_smoother_fields_than_order_four_are_refused(where):
+    with pytest.raises(
+        ParameterError, match=r"alpha must be 1/2, 1, 3/2, 2 or fractional, got 2.5; lower alpha or use spec"
+    ):
+        netbo.whittle_matern(where, Matern(alpha=2.5, range=1.0))
+
+
+@pytest.mark.parametrize(
+    ("door", "where"),
+    [
+        (netbo.whittle_matern, contract_space()),
+        (netbo.whittle_matern, contract_graph()),
+        (netbo.spectral, contract_space()),
+    ],
+    ids=["hats", "mesh-free", "spectral"],
+)
+def test_vertex_conditions_are_checked(door, where):
+    space, matern = where, Matern(alpha=1.0, range=1.0)
 
     with pytest.raises(
         ParameterError, match=r"one number or one for each of 6 vertices, got 2; 0 is Kirchhoff"

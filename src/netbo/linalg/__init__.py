@@ -1,10 +1,16 @@
 """The block core: chains, vertices, dense tail, the system they make, and forms on it."""
 
 from netbo.linalg.elements import Elements, hat_elements
+from netbo.linalg.ends import end_forms, end_values
 from netbo.linalg.forms import apply_stiffness, derivative_form, derivative_trace, log_determinant_derivative
+from netbo.linalg.hyperbolic import hyperbolic_differences, hyperbolic_elements
+from netbo.linalg.interpolation import Interpolation, hyperbolic_interpolation
 from netbo.linalg.noise import FieldNoise
+from netbo.linalg.rational import RationalPower, closed_form_power, interpolated_power, rational_power
+from netbo.linalg.resolvents import RationalField, ShiftedElements, ShiftedHats, ShiftedHyperbolic
 from netbo.linalg.system import (
     BlockFactor,
+    CellBlocks,
     Load,
     SelectedInverse,
     SelectedSums,
@@ -16,19 +22,34 @@ from netbo.linalg.threads import set_threads, thread_count
 
 __all__ = [
     "BlockFactor",
+    "CellBlocks",
     "Elements",
     "FieldNoise",
+    "Interpolation",
     "Load",
+    "RationalField",
+    "RationalPower",
     "SelectedInverse",
     "SelectedSums",
+    "ShiftedElements",
+    "ShiftedHats",
+    "ShiftedHyperbolic",
     "Topology",
     "apply_stiffness",
+    "closed_form_power",
     "derivative_form",
     "derivative_trace",
+    "end_forms",
+    "end_values",
     "field_sign",
     "hat_elements",
+    "hyperbolic_differences",
+    "hyperbolic_elements",
+    "hyperbolic_interpolation",
+    "interpolated_power",
     "log_determinant_derivative",
     "no_load",
+    "rational_power",
     "set_threads",
     "thread_count",
 ]

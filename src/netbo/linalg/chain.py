@@ -39,11 +39,11 @@ from netbo.linalg.blocks import (
 )
 from netbo.linalg.kernels import inline, kernel
 
-_HUGE, _TINY = 1e100, 1e-100  # a running product of determinants is turned into its logarithm beyond these
+HUGE, TINY = 1e100, 1e-100  # a running product of determinants is turned into its logarithm beyond these
 
 
 @inline
-def _coupled(O: Block, coupling: FloatArray, cell: int, sign: float) -> Block:
+def coupled(O: Block, coupling: FloatArray, cell: int, sign: float) -> Block:
     """The off-diagonal block of a cell, with what observations inside the cell add to it.
 
     A coupling of length 1 stands for all cells: no branch, so that both halves share one basic block.
@@ -53,7 +53,7 @@ def _coupled(O: Block, coupling: FloatArray, cell: int, sign: float) -> Block:
 
 
 @inline
-def _eliminate(R: Block, B: Block, O: Block) -> tuple[Block, float, Block, Block, Block]:
+def eliminate_node(R: Block, B: Block, O: Block) -> tuple[Block, float, Block, Block, Block]:
     """Eliminate a node with fill B to its end and O to the next node: what it leaves and what it sends."""
     inverse, determinant = invert(subtract(subtract(R, B), O))
     T = multiply(inverse, B)
@@ -93,7 +93,7 @@ def eliminate_chains(
         R = load_hankel(row, e, like)
         Ra, Rb = R, R
         if m == 0:
-            store(cross, e, _coupled(O, coupling, cell, sign))
+            store(cross, e, coupled(O, coupling, cell, sign))
             logs[e] = 0.0
         else:
             unit = 1.0
@@ -102,16 +102,16 @@ def eliminate_chains(
             both = add(R, R)
             left, right = start, start + m - 1
             n_left, n_right = m // 2, (m - 1) // 2
-            Bl, Br = _coupled(O, coupling, cell, sign), _coupled(O, coupling, cell + m, sign)
+            Bl, Br = coupled(O, coupling, cell, sign), coupled(O, coupling, cell + m, sign)
             sent_left, sent_right = subtract(R, R), subtract(R, R)
             product, log = 1.0, 0.0
             for j in range(n_right):
-                Nl = _coupled(O, coupling, cell + 1 + j, sign)
-                Nr = _coupled(O, coupling, cell + m - 1 - j, sign)
+                Nl = coupled(O, coupling, cell + 1 + j, sign)
+                Nr = coupled(O, coupling, cell + m - 1 - j, sign)
                 Rl = subtract(add_corner(both, sign * weight[n_vertices + left]), sent_left)
                 Rr = subtract(add_corner(both, sign * weight[n_vertices + right]), sent_right)
-                inverse_l, det_l, end_l, sent_left, fill_l = _eliminate(Rl, Bl, Nl)
-                inverse_r, det_r, end_r, sent_right, fill_r = _eliminate(Rr, Br, Nr)
+                inverse_l, det_l, end_l, sent_left, fill_l = eliminate_node(Rl, Bl, Nl)
+                inverse_r, det_r, end_r, sent_right, fill_r = eliminate_node(Rr, Br, Nr)
                 store_symmetric(pivots, left, inverse_l)
                 store_fill(pivots, left, Bl)
                 store_symmetric(pivots, right, inverse_r)
@@ -119,13 +119,13 @@ def eliminate_chains(
                 Ra, Bl, left = subtract(Ra, end_l), fill_l, left + 1
                 Rb, Br, right = subtract(Rb, end_r), fill_r, right - 1
                 product *= (det_l * unit) * (det_r * unit)
-                if product > _HUGE or product < _TINY:
+                if product > HUGE or product < TINY:
                     log += np.log(product)
                     product = 1.0
             if n_left > n_right:
-                Nl = _coupled(O, coupling, cell + n_left, sign)
+                Nl = coupled(O, coupling, cell + n_left, sign)
                 Rl = subtract(add_corner(both, sign * weight[n_vertices + left]), sent_left)
-                inverse_l, det_l, end_l, sent_left, fill_l = _eliminate(Rl, Bl, Nl)
+                inverse_l, det_l, end_l, sent_left, fill_l = eliminate_node(Rl, Bl, Nl)
                 store_symmetric(pivots, left, inverse_l)
                 store_fill(pivots, left, Bl)
                 Ra, Bl, left = subtract(Ra, end_l), fill_l, left + 1
@@ -176,8 +176,8 @@ def forward_chains(
                 tr = apply(load_symmetric(pivots, right, like), rr)
                 to_a = subtract(to_a, apply_transpose(load_fill(pivots, left, like), tl))
                 to_b = subtract(to_b, apply_transpose(load_fill(pivots, right, like), tr))
-                sent_left = apply(_coupled(O, coupling, cell + 1 + j, sign), tl)
-                sent_right = apply(_coupled(O, coupling, cell + m - 1 - j, sign), tr)
+                sent_left = apply(coupled(O, coupling, cell + 1 + j, sign), tl)
+                sent_right = apply(coupled(O, coupling, cell + m - 1 - j, sign), tr)
                 store(x, n_vertices + left, rl)
                 store(x, n_vertices + right, rr)
                 left, right = left + 1, right - 1
@@ -186,7 +186,7 @@ def forward_chains(
                 store(x, n_vertices + left, r)
                 t = apply(load_symmetric(pivots, left, like), r)
                 to_a = subtract(to_a, apply_transpose(load_fill(pivots, left, like), t))
-                sent_left = apply(_coupled(O, coupling, cell + n_left, sign), t)
+                sent_left = apply(coupled(O, coupling, cell + n_left, sign), t)
                 left += 1
             r = subtract(subtract(load(x, n_vertices + left, zero), sent_left), sent_right)
             store(x, n_vertices + left, r)
@@ -234,20 +234,20 @@ def backward_chains(
             left, right = left - 1, right + 1
             rl = subtract(load(x, n_vertices + left, zero), apply(load_fill(pivots, left, like), xa))
             rr = subtract(load(x, n_vertices + right, zero), apply(load_fill(pivots, right, like), xb))
-            rl = subtract(rl, apply(_coupled(O, coupling, cell + n_left - j, sign), xl))
-            rr = subtract(rr, apply(_coupled(O, coupling, cell + n_left + 1 + j, sign), xr))
+            rl = subtract(rl, apply(coupled(O, coupling, cell + n_left - j, sign), xl))
+            rr = subtract(rr, apply(coupled(O, coupling, cell + n_left + 1 + j, sign), xr))
             xl = apply(load_symmetric(pivots, left, like), rl)
             xr = apply(load_symmetric(pivots, right, like), rr)
             store(x, n_vertices + left, xl)
             store(x, n_vertices + right, xr)
         if n_left > n_right:
             r = subtract(load(x, n_vertices + start, zero), apply(load_fill(pivots, start, like), xa))
-            r = subtract(r, apply(_coupled(O, coupling, cell + 1, sign), xl))
+            r = subtract(r, apply(coupled(O, coupling, cell + 1, sign), xl))
             store(x, n_vertices + start, apply(load_symmetric(pivots, start, like), r))
 
 
 @inline
-def _select(
+def select_node(
     inverse: Block, B: Block, O: Block, Zee: Block, Zne: Block, Znn: Block
 ) -> tuple[Block, Block, Block]:
     """Blocks (j, next), (j, end) and (j, j) of the inverse, from those of the next node n and the end e."""
@@ -305,7 +305,7 @@ def select_chains(
             right = left
             Br = load(middle, e, like)
             inverse = load_symmetric(pivots, left, like)
-            Yr, Yl, Zl = _select(inverse, load_fill(pivots, left, like), Br, Zaa, Zba, Zbb)
+            Yr, Yl, Zl = select_node(inverse, load_fill(pivots, left, like), Br, Zaa, Zba, Zbb)
             Zr = Zl
             variances[n_vertices + left] = sign * corner(Zl)
             interior = Zl
@@ -314,9 +314,9 @@ def select_chains(
                 cell_l, cell_r = cell + n_left - j, cell + n_left + 1 + j
                 inverse_l, Bl = load_symmetric(pivots, left, like), load_fill(pivots, left, like)
                 inverse_r, Br = load_symmetric(pivots, right, like), load_fill(pivots, right, like)
-                Nl, Nr = _coupled(O, coupling, cell_l, sign), _coupled(O, coupling, cell_r, sign)
-                Xl, Yl, Zl = _select(inverse_l, Bl, Nl, Zaa, Yl, Zl)
-                Xr, Yr, Zr = _select(inverse_r, Br, Nr, Zbb, Yr, Zr)
+                Nl, Nr = coupled(O, coupling, cell_l, sign), coupled(O, coupling, cell_r, sign)
+                Xl, Yl, Zl = select_node(inverse_l, Bl, Nl, Zaa, Yl, Zl)
+                Xr, Yr, Zr = select_node(inverse_r, Br, Nr, Zbb, Yr, Zr)
                 variances[n_vertices + left], variances[n_vertices + right] = (
                     sign * corner(Zl),
                     sign * corner(Zr),
@@ -326,8 +326,8 @@ def select_chains(
                     interior, couple = add(interior, add(Zl, Zr)), add(couple, add(Xl, Xr))
             if n_left > n_right:
                 inverse_l, Bl = load_symmetric(pivots, start, like), load_fill(pivots, start, like)
-                Nl = _coupled(O, coupling, cell + 1, sign)
-                Xl, Yl, Zl = _select(inverse_l, Bl, Nl, Zaa, Yl, Zl)
+                Nl = coupled(O, coupling, cell + 1, sign)
+                Xl, Yl, Zl = select_node(inverse_l, Bl, Nl, Zaa, Yl, Zl)
                 variances[n_vertices + start] = sign * corner(Zl)
                 neighbours[cell + 1] = sign * corner(Xl)
                 if diagonals is not None:

@@ -45,10 +45,10 @@ def log_determinant_derivative(factor: BlockFactor) -> float:
 def derivative_form(topology: Topology, elements: Elements, x: FloatArray) -> float:
     """The quadratic form x' (dS/ds) x for a block vector x (N, p)."""
     order = x.shape[1]
-    sums = np.empty((2, topology.n_edges, packed_size(order)))
+    sums = np.zeros((2, topology.n_elements, packed_size(order)))
     run_over_edges(
         _outer_chains, topology.offsets, topology.tails, topology.heads, topology.offsets,
-        topology.n_vertices, x, sums[0], sums[1],
+        topology.n_vertices, not topology.is_even, x, sums[0], sums[1],
     )  # fmt: skip
     return derivative_trace(elements, order, sums[0], sums[1])
 
@@ -60,8 +60,8 @@ def apply_stiffness(
     product, size = np.zeros(topology.n_nodes), np.zeros(topology.n_nodes)
     product[: topology.n_vertices] = robin * x[: topology.n_vertices]
     _apply_chains(
-        topology.tails, topology.heads, topology.offsets, topology.n_vertices, elements.off, elements.row,
-        x, product, size,
+        topology.tails, topology.heads, topology.offsets, topology.n_vertices, not topology.is_even,
+        elements.off, elements.row, x, product, size,
     )  # fmt: skip
     return product, size
 
@@ -82,24 +82,24 @@ def _outer_chains(
     heads: IntArray,
     offsets: IntArray,
     n_vertices: int,
+    by_cell: bool,
     x: FloatArray,
     diagonals: FloatArray,
     couples: FloatArray,
 ) -> None:
-    """Sums over the cells (l, r) of an edge: x_l x_l' + x_r x_r' and x_l x_r' + x_r x_l', upper triangles."""
+    """Add x_l x_l' + x_r x_r' and x_l x_r' + x_r x_l' of all cells (l, r) of an element, upper triangles."""
     p = x.shape[1]
     for e in range(first, last):
-        diagonals[e] = 0.0
-        couples[e] = 0.0
         cells = offsets[e + 1] - offsets[e] + 1
         for c in range(cells):
             left = node_along(c, cells, tails[e], heads[e], n_vertices + offsets[e])
             right = node_along(c + 1, cells, tails[e], heads[e], n_vertices + offsets[e])
+            k = offsets[e] + e + c if by_cell else e
             column = 0
             for i in range(p):
                 for j in range(i, p):
-                    diagonals[e, column] += x[left, i] * x[left, j] + x[right, i] * x[right, j]
-                    couples[e, column] += x[left, i] * x[right, j] + x[right, i] * x[left, j]
+                    diagonals[k, column] += x[left, i] * x[left, j] + x[right, i] * x[right, j]
+                    couples[k, column] += x[left, i] * x[right, j] + x[right, i] * x[left, j]
                     column += 1
 
 
@@ -109,6 +109,7 @@ def _apply_chains(
     heads: IntArray,
     offsets: IntArray,
     n_vertices: int,
+    by_cell: bool,
     off: FloatArray,
     row: FloatArray,
     x: FloatArray,
@@ -121,9 +122,10 @@ def _apply_chains(
         for c in range(cells):
             left = node_along(c, cells, tails[e], heads[e], n_vertices + offsets[e])
             right = node_along(c + 1, cells, tails[e], heads[e], n_vertices + offsets[e])
-            flow = off[e, 0] * (x[right] - x[left])
-            product[left] += row[e, 0] * x[left] + flow
-            product[right] += row[e, 0] * x[right] - flow
-            bound = abs(off[e, 0]) * max(abs(x[left]), abs(x[right]))
+            k = offsets[e] + e + c if by_cell else e
+            flow = off[k, 0] * (x[right] - x[left])
+            product[left] += row[k, 0] * x[left] + flow
+            product[right] += row[k, 0] * x[right] - flow
+            bound = abs(off[k, 0]) * max(abs(x[left]), abs(x[right]))
             size[left] += bound
             size[right] += bound

@@ -41,7 +41,7 @@ class FieldNoise:
         """Add a draw times `scale` to the right-hand side x (N, p)."""
         t = self._topology
         draws = rng.standard_normal((t.n_cells, 2, self._factors.shape[-1]))
-        _scatter(t.tails, t.heads, t.offsets, t.n_vertices, self._factors, draws, scale, x)
+        _scatter(t.tails, t.heads, t.offsets, t.n_vertices, not t.is_even, self._factors, draws, scale, x)
         if self._order in _ROBIN_ROW and np.any(self._robin):
             kick = np.sqrt(self._robin) * rng.standard_normal(t.n_vertices)
             x[: t.n_vertices, _ROBIN_ROW[self._order]] += scale * kick
@@ -73,6 +73,7 @@ def _scatter(
     heads: IntArray,
     offsets: IntArray,
     n_vertices: int,
+    by_cell: bool,
     factors: FloatArray,
     draws: FloatArray,
     scale: float,
@@ -86,10 +87,11 @@ def _scatter(
             cell = offsets[e] + e + c
             left = node_along(c, cells, tails[e], heads[e], n_vertices + offsets[e])
             right = node_along(c + 1, cells, tails[e], heads[e], n_vertices + offsets[e])
+            element = cell if by_cell else e
             for i in range(n_rows):
                 even, odd = 0.0, 0.0
                 for k in range(n_draws):
-                    even += factors[e, 0, i, k] * draws[cell, 0, k]
-                    odd += factors[e, 1, i, k] * draws[cell, 1, k]
+                    even += factors[element, 0, i, k] * draws[cell, 0, k]
+                    odd += factors[element, 1, i, k] * draws[cell, 1, k]
                 x[left, i] += scale * (even + odd)
                 x[right, i] += scale * (even - odd)

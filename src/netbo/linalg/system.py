@@ -9,12 +9,13 @@ power p.
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import ModuleType
 
 import numpy as np
 
 from netbo.arrays import FloatArray, IntArray
 from netbo.errors import NumericalError
-from netbo.linalg import chain, vertices
+from netbo.linalg import chain, uneven, vertices
 from netbo.linalg.blocks import packed_size, zero_block, zero_vector
 from netbo.linalg.buffers import Buffers
 from netbo.linalg.elements import Elements
@@ -32,6 +33,9 @@ class Topology:
     heads: IntArray  # (E,)
     offsets: IntArray  # (E + 1,) first interior node of each edge, counted without the vertices
     n_vertices: int
+    is_even: bool = (
+        True  # whether all cells of an edge are equal: elements then belong to edges, else to cells
+    )
     buffers: Buffers = field(default_factory=Buffers, repr=False, compare=False)
 
     @cached_property
@@ -58,6 +62,16 @@ class Topology:
     def n_cells(self) -> int:
         """Cells of all edges; cell j of edge e has the number offsets[e] + e + j."""
         return self.n_edges + self.n_interior
+
+    @property
+    def n_elements(self) -> int:
+        """Rows that arrays of elements have: edges, or cells where these differ."""
+        return self.n_edges if self.is_even else self.n_cells
+
+    @property
+    def chains(self) -> ModuleType:
+        """The kernels that eliminate the interiors of the edges."""
+        return chain if self.is_even else uneven
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +107,17 @@ class SelectedInverse:
 class SelectedSums(SelectedInverse):
     """With sums of whole blocks of S^-1, for the traces of gradients."""
 
-    diagonals: FloatArray  # (E, p (p + 1) / 2) sum over cells of both diagonal blocks of S^-1
-    couples: FloatArray  # (E, p (p + 1) / 2) sum over cells of the off-diagonal block plus its transpose
+    diagonals: FloatArray  # (n_elements, p (p + 1) / 2) sum over cells of both diagonal blocks of S^-1
+    couples: FloatArray  # (n_elements, p (p + 1) / 2) sum over cells of the off-diagonal block plus transpose
+
+
+@dataclass(frozen=True, slots=True)
+class CellBlocks:
+    """Blocks of S^-1 at the ends of every cell, row by row, (n_cells, p^2) each."""
+
+    left: FloatArray
+    right: FloatArray
+    across: FloatArray  # row left, column right
 
 
 class BlockFactor:
@@ -113,7 +136,7 @@ class BlockFactor:
         load: Load | None = None,
         robin: FloatArray | None = None,
     ) -> None:
-        announce_first_compile(chain.eliminate_chains, order)
+        announce_first_compile(topology.chains.eliminate_chains, order)
         n, E, p = topology.n_vertices, topology.n_edges, order
         self.topology, self.elements, self.order = topology, elements, p
         self._like, self._zero = zero_block(p), zero_vector(p)
@@ -133,7 +156,7 @@ class BlockFactor:
         logs, R = np.empty(t.n_edges), np.empty((t.n_vertices, p * p))
         tail = np.empty((p * pattern.n_tail, p * pattern.n_tail))
         run_over_edges(
-            chain.eliminate_chains, t.offsets, t.offsets, t.n_vertices, self.elements.off,
+            t.chains.eliminate_chains, t.offsets, t.offsets, t.n_vertices, self.elements.off,
             self.elements.row, weight, self._coupling, self._pivots, self._middle, ends, cross, logs,
             self._sign, like,
         )  # fmt: skip
@@ -160,7 +183,7 @@ class BlockFactor:
         t, pattern, like, zero = self.topology, self.topology.pattern, self._like, self._zero
         ends = np.empty((2 * t.n_edges, self.order))
         run_over_edges(
-            chain.forward_chains, t.offsets, t.offsets, t.n_vertices, self.elements.off, self._coupling,
+            t.chains.forward_chains, t.offsets, t.offsets, t.n_vertices, self.elements.off, self._coupling,
             self._pivots, self._middle, x, ends, self._sign, like, zero,
         )  # fmt: skip
         y = np.empty((t.n_vertices, self.order))
@@ -173,7 +196,7 @@ class BlockFactor:
             pattern.rank, pattern.starts, pattern.rows, self._L, self._inverses, y, x, zero, like
         )
         run_over_edges(
-            chain.backward_chains, t.offsets, t.tails, t.heads, t.offsets, t.n_vertices, self.elements.off,
+            t.chains.backward_chains, t.offsets, t.tails, t.heads, t.offsets, t.n_vertices, self.elements.off,
             self._coupling, self._pivots, self._middle, x, self._sign, like, zero,
         )  # fmt: skip
 
@@ -184,14 +207,23 @@ class BlockFactor:
 
     def select_with_sums(self) -> SelectedSums:
         """Selected inverse and the sums that traces need."""
-        shape = (self.topology.n_edges, packed_size(self.order))
+        shape = (self.topology.n_elements, packed_size(self.order))
         diagonals, couples = np.empty(shape), np.empty(shape)
         variances, neighbours = self._select(diagonals, couples)
         return SelectedSums(variances, neighbours, diagonals, couples)
 
-    def _select(
-        self, diagonals: FloatArray | None, couples: FloatArray | None
-    ) -> tuple[FloatArray, FloatArray]:
+    def select_cells(self) -> CellBlocks:
+        """Whole blocks of the inverse at the ends of every cell of an uneven mesh, for what lies between."""
+        t = self.topology
+        left, right, across = np.empty((3, t.n_cells, self.order**2))
+        run_over_edges(
+            uneven.select_cells, t.offsets, t.tails, t.heads, t.offsets, self.elements.off, self._coupling,
+            self._pivots, *self._select_vertices(), left, right, across, self._sign, self._like,
+        )  # fmt: skip
+        return CellBlocks(left, right, across)
+
+    def _select_vertices(self) -> tuple[FloatArray, FloatArray]:
+        """Blocks of the inverse at the vertices, packed, and between the ends of every edge."""
         t, pattern, p, like = self.topology, self.topology.pattern, self.order, self._like
         Z, Zd = np.empty((len(pattern.rows), p * p)), np.empty((t.n_vertices, packed_size(p)))
         tail_inverse = self._tail.inverse(p)
@@ -201,10 +233,17 @@ class BlockFactor:
             self._L, self._inverses, tail_inverse, Z, Zd, np.empty((t.n_vertices, p * p)),
             vertex_blocks, edge_blocks, like,
         )  # fmt: skip
+        return vertex_blocks, edge_blocks
+
+    def _select(
+        self, diagonals: FloatArray | None, couples: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray]:
+        t, like = self.topology, self._like
+        vertex_blocks, edge_blocks = self._select_vertices()
         variances, neighbours = np.empty(t.n_nodes), np.empty(t.n_cells)
         variances[: t.n_vertices] = self._sign * vertex_blocks[:, -1]
         run_over_edges(
-            chain.select_chains, t.offsets, t.tails, t.heads, t.offsets, t.n_vertices, self.elements.off,
+            t.chains.select_chains, t.offsets, t.tails, t.heads, t.offsets, t.n_vertices, self.elements.off,
             self._coupling, self._pivots, self._middle, vertex_blocks, edge_blocks, variances, neighbours,
             diagonals, couples, self._sign, like,
         )  # fmt: skip

@@ -7,6 +7,7 @@ from netbo.posterior.leave_one_out import LeaveOneOut
 from netbo.posterior.mixture import MixturePosterior, weights_by_evidence
 from netbo.posterior.observations import Observations
 from netbo.posterior.posterior import ESTIMATED, EvidenceDerivatives, EvidenceTerms, Gradient, Mean, Posterior
+from netbo.posterior.smoothness import SmoothnessFit, fit_smoothness
 from netbo.posterior.surrogate import Surrogate
 
 __all__ = [
@@ -25,8 +26,10 @@ __all__ = [
     "Observations",
     "Parameters",
     "Posterior",
+    "SmoothnessFit",
     "Surrogate",
     "condition",
     "fit_parameters",
+    "fit_smoothness",
     "weights_by_evidence",
 ]

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from netbo.arrays import BoolArray, FloatArray, IntArray, sum_by
-from netbo.errors import ParameterError
+from netbo.errors import NumericalError, ParameterError
 from netbo.fem import Location
 from netbo.geometry import Points
 from netbo.linalg import (
@@ -122,6 +122,12 @@ class BlockPosterior(Posterior):
     def _dual_sums(self) -> FloatArray:
         """1' T^-1 v, (r,): what repeats say against each other is not in it, nor in its rounding."""
         sums: FloatArray = self._merged_duals.sum(axis=1)
+        if self._mean_is_estimated and not sums[1] > 0:
+            raise NumericalError(
+                f"the precision of the mean must be positive, got {sums[1]:.3g} "
+                f"(range {self.prior.range:.3g}, smallest noise {self.noise.min():.3g}); "
+                "shorten the range, raise the noise or give the mean"
+            )
         return sums
 
     @cached_property

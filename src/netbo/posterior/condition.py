@@ -5,9 +5,10 @@ import math
 from netbo.errors import ObservationError, ParameterError
 from netbo.posterior.block import BlockPosterior
 from netbo.posterior.dense import DensePosterior
+from netbo.posterior.mesh_free import MeshFreePosterior
 from netbo.posterior.observations import Observations
 from netbo.posterior.posterior import Mean, MeanSetting, Posterior
-from netbo.priors import DensePrior, FiniteElementPrior, Prior
+from netbo.priors import DensePrior, FiniteElementPrior, MeshFreePrior, Prior
 
 
 def condition(
@@ -29,6 +30,8 @@ def condition(
         raise ObservationError("an estimated mean needs at least one observation, got none; pass mean=0.0")
     points = prior.graph.bind(observations.points)
     bound = Observations(points, observations.values, observations.noise)
+    if isinstance(prior, MeshFreePrior):
+        return MeshFreePosterior(prior, bound, regularization=regularization, mean=mean)
     if isinstance(prior, FiniteElementPrior):
         return BlockPosterior(prior, bound, regularization=regularization, mean=mean)
     return DensePosterior(prior, bound, regularization=regularization, mean=mean)

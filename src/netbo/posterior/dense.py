@@ -11,7 +11,7 @@ from netbo.errors import NumericalError, ParameterError
 from netbo.geometry import Points
 from netbo.posterior.observations import Observations
 from netbo.posterior.posterior import EvidenceDerivatives, EvidenceTerms, Gradient, Posterior
-from netbo.priors import DensePrior, Prior, gaussian_samples
+from netbo.priors import DensePrior, KernelPrior, Prior, gaussian_samples
 
 
 class _Targets:
@@ -119,7 +119,20 @@ class DensePosterior(Posterior):
         return self.prior.covariance(x, y) - self._targets(x).whitened.T @ self._targets(y).whitened
 
     def _field_deviations(self, x: Points, rng: np.random.Generator, n: int) -> FloatArray:
-        return gaussian_samples(self._field_covariance(x, x), rng, n)
+        if isinstance(self.prior, KernelPrior) or n > len(x):
+            return gaussian_samples(self._field_covariance(x, x), rng, n)
+        return self._corrected_paths(x, rng, n)
+
+    def _corrected_paths(self, x: Points, rng: np.random.Generator, n: int) -> FloatArray:
+        """Prior paths minus what the data say of them (Matheron's rule): no covariance among the points.
+
+        For priors with paths of their own: f(x) - k(x)' T^-1 (f(x_1..t) + noise) deviates as the posterior.
+        """
+        t = len(self.observations)
+        paths = self.prior.sample(Points.concatenate([self.observations.points, x]), rng, n)
+        measured = paths[:, :t] + np.sqrt(self.noise) * rng.standard_normal((n, t))
+        explained: FloatArray = (self._targets(x).covariance @ self._solve(measured.T)).T
+        return paths[:, t:] - explained
 
     def information_gain(self) -> float:
         """Mutual information of data and field (rmk:maximin design)."""

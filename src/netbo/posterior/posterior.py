@@ -177,12 +177,17 @@ class Posterior(ABC):
         self, x: Points, rng: np.random.Generator, *, scale: float = 1.0, n: int | None = None
     ) -> FloatArray:
         """A sample path at x, (len(x),); n paths, (n, len(x)); deviations from the mean times `scale`."""
-        paths = self._field_deviations(x, rng, 1 if n is None else n)
-        if self._mean_is_estimated:
-            shift = rng.standard_normal(len(paths)) / np.sqrt(self.mean_precision)
-            paths = paths + np.outer(shift, 1 - self._ones(x))
-        paths = self.mean(x) + scale * paths
+        deviations, _ = self.draw(x, rng, 1 if n is None else n)
+        paths: FloatArray = self.mean(x) + scale * deviations
         return paths[0] if n is None else paths
+
+    def draw(self, x: Points, rng: np.random.Generator, n: int) -> tuple[FloatArray, FloatArray]:
+        """n sample paths minus the posterior mean, (n, len(x)), and the constant mean of each, (n,)."""
+        paths = self._field_deviations(x, rng, n)
+        if not self._mean_is_estimated:
+            return paths, np.full(n, self.estimated_mean)
+        shift = rng.standard_normal(n) / np.sqrt(self.mean_precision)
+        return paths + np.outer(shift, 1 - self._ones(x)), self.estimated_mean + shift
 
     def leave_one_out(self) -> LeaveOneOut:
         """Mean and variance of every measurement given all others, with the parameters as they are."""

@@ -1,6 +1,6 @@
 """Gaussian priors on a network: one file a prior."""
 
-from netbo.priors.dense import ConstantVariance, gaussian_samples
+from netbo.priors.dense import ConstantVariance, KernelPrior, gaussian_samples
 from netbo.priors.euclidean import EuclideanPrior, euclidean_matern
 from netbo.priors.finite_element import (
     FiniteElementPrior,
@@ -8,7 +8,10 @@ from netbo.priors.finite_element import (
     field_covariance,
     interpolated_variance,
 )
+from netbo.priors.fractional import FractionalPrior
 from netbo.priors.matern import Matern
+from netbo.priors.mesh_free import ExactPrior, MeshFreePrior
+from netbo.priors.mesh_free_fractional import MeshFreeFractionalPrior
 from netbo.priors.protocol import DensePrior, Prior
 from netbo.priors.spectral import SpectralPrior, spectral
 from netbo.priors.sum import SumPrior, sum_of
@@ -18,8 +21,13 @@ __all__ = [
     "ConstantVariance",
     "DensePrior",
     "EuclideanPrior",
+    "ExactPrior",
     "FiniteElementPrior",
+    "FractionalPrior",
+    "KernelPrior",
     "Matern",
+    "MeshFreeFractionalPrior",
+    "MeshFreePrior",
     "Prior",
     "SpectralPrior",
     "SumPrior",

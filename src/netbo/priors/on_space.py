@@ -1,17 +1,17 @@
-"""What Whittle-Matérn priors on a finite element space share: the space, the parameters, their names."""
+"""What Whittle-Matérn priors on a mesh share: the mesh, the parameters, their names."""
 
 from dataclasses import dataclass
 
-from netbo.fem import FiniteElementSpace
+from netbo.fem import Mesh
 from netbo.geometry import MetricGraph
 from netbo.priors.matern import Matern
 
 
 @dataclass(frozen=True, eq=False)
 class MaternOnSpace:
-    """A field on a finite element space with Matérn parameters."""
+    """A field on a mesh with Matérn parameters."""
 
-    space: FiniteElementSpace
+    space: Mesh
     matern: Matern
 
     @property

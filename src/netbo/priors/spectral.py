@@ -24,6 +24,7 @@ LARGEST_LOSS = 1e-6  # relative error of the smallest eigenvalues; beyond it the
 class SpectralPrior(MaternOnSpace, KernelPrior):
     """tau^-2 sum_i (kappa^2 + mu_i)^(-2 alpha) psi_i(x) psi_i(x'), with G psi = mu C psi."""
 
+    space: FiniteElementSpace
     eigenvalues: FloatArray  # (N,) mu_i = lambda_i - kappa^2, of the Laplacian with its vertex conditions
     eigenvectors: FloatArray  # (N, N) columns psi_i at the nodes, orthonormal in C
 

@@ -1,5 +1,7 @@
 """The door to Whittle-Matérn priors on a network."""
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -7,43 +9,93 @@ from netbo.arrays import FloatArray, as_float_vector, read_only
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph
+from netbo.priors.dense import ConstantVariance
 from netbo.priors.finite_element import FiniteElementPrior
+from netbo.priors.fractional import FractionalPrior
 from netbo.priors.matern import Matern
+from netbo.priors.mesh_free import MeshFreePrior
+from netbo.priors.mesh_free_fractional import MeshFreeFractionalPrior
+from netbo.priors.protocol import Prior
 
 LARGEST_ORDER = 4  # 2 alpha
+LARGEST_LOG_VARIANCE = 600.0  # below the overflow of double precision, with room for products
 
 
 def whittle_matern(
-    space: FiniteElementSpace,
+    where: FiniteElementSpace | MetricGraph,
     matern: Matern,
     *,
     lumped: bool = False,
     vertex_condition: ArrayLike = 0.0,
     constant_variance: bool = False,
-) -> FiniteElementPrior:
-    """The Whittle-Matérn prior on a finite element space, for 2 alpha = 1, 2, 3, 4.
+    tolerance: float = 1e-8,
+) -> Prior:
+    """The Whittle-Matérn prior for alpha > 1/4: on a finite element space, or exact on a network.
 
+    where: a finite element space gives the paper's k_h; a network gives the true kernel, without a mesh.
     lumped: replace the mass C by its row sums, as the paper does for speed; not needed for speed here.
     vertex_condition: theta >= 0 of eq:kirchhoff, one number or one for every vertex; 0 is Kirchhoff.
     constant_variance: divide the field by its standard deviation, which is sqrt(2) larger at dead ends.
+    tolerance: kernel error relative to the variance, where 2 alpha is no whole number up to 4 and x^(2 alpha)
+        is approximated; the prior's `error` says what was reached.
+
+    The cost of a posterior does not grow with the data for whole 2 alpha <= 4; otherwise it does.
     """
-    if not isinstance(space, FiniteElementSpace):
-        got = "a graph" if isinstance(space, MetricGraph) else repr(type(space).__name__)
+    if not isinstance(where, FiniteElementSpace | MetricGraph):
         raise ParameterError(
-            f"whittle_matern needs a finite element space, got {got}; "
-            "make one with FiniteElementSpace.build(graph, max_cell=...)"
+            f"whittle_matern needs a network or a finite element space, got {type(where).__name__}; "
+            "make one with MetricGraph(...) or FiniteElementSpace.build(graph, max_cell=...)"
         )
-    if matern.order > LARGEST_ORDER:
+    graph = where if isinstance(where, MetricGraph) else where.graph
+    theta = as_vertex_condition(vertex_condition, graph)
+    if isinstance(where, MetricGraph):
+        if lumped:
+            raise ParameterError("lumped mass belongs to a mesh, got a network; leave lumped out")
+        _require_bounded(graph, matern)
+    if is_whole(matern):
+        if isinstance(where, MetricGraph):
+            return MeshFreePrior(
+                graph=where, matern=matern, vertex_condition=theta, is_constant=constant_variance
+            )
+        return FiniteElementPrior(
+            space=where,
+            matern=matern,
+            is_lumped=lumped,
+            vertex_condition=theta,
+            is_constant=constant_variance,
+        )
+    _require_fractional(matern)
+    prior: FractionalPrior | MeshFreeFractionalPrior
+    if isinstance(where, MetricGraph):
+        prior = MeshFreeFractionalPrior(where, matern, theta, tolerance)
+    else:
+        prior = FractionalPrior(where, matern, lumped, theta, tolerance)
+    return ConstantVariance(prior) if constant_variance else prior
+
+
+def is_whole(matern: Matern) -> bool:
+    """Whether 2 alpha is 1, 2, 3 or 4, where block systems exist without approximation."""
+    p = round(2 * matern.alpha)
+    return 1 <= p <= LARGEST_ORDER and abs(2 * matern.alpha - p) <= 1e-12
+
+
+def _require_fractional(matern: Matern) -> None:
+    """Refuse whole 2 alpha beyond the largest order: neither a block system nor an approximation has them."""
+    if abs(2 * matern.alpha - round(2 * matern.alpha)) <= 1e-12:
         raise ParameterError(
-            f"alpha must be 1/2, 1, 3/2 or 2, got {matern.alpha}; lower alpha or use spectral()"
+            f"alpha must be 1/2, 1, 3/2, 2 or fractional, got {matern.alpha}; lower alpha or use spectral()"
         )
-    return FiniteElementPrior(
-        space=space,
-        matern=matern,
-        is_lumped=lumped,
-        vertex_condition=as_vertex_condition(vertex_condition, space.graph),
-        is_constant=constant_variance,
-    )
+
+
+def _require_bounded(graph: MetricGraph, matern: Matern) -> None:
+    """Refuse a range so long that the variance, at least kappa^(-4 alpha) / length, has no number."""
+    log_variance = -4 * matern.alpha * math.log(matern.kappa) - math.log(graph.total_length)
+    log_variance -= 2 * math.log(matern.tau)
+    if not log_variance < LARGEST_LOG_VARIANCE:
+        raise ParameterError(
+            f"the prior variance must be a number, got about exp({log_variance:.0f}) for "
+            f"kappa={matern.kappa:.3g} on a network of length {graph.total_length:.3g}; shorten the range"
+        )
 
 
 def as_vertex_condition(theta: ArrayLike, graph: MetricGraph) -> FloatArray:

@@ -1,0 +1,163 @@
+"""The posterior of a mesh-free prior: exact everywhere, on the mesh through observations and questions.
+
+Nodes are the vertices and the observations. Mean and variance between them have a closed form. Covariances
+and samples at other points are answered with nodes there too, which changes nothing at the old ones; the
+answers to the last questions are kept.
+"""
+
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from netbo.arrays import FloatArray
+from netbo.errors import ParameterError
+from netbo.geometry import Points
+from netbo.linalg import CellBlocks
+from netbo.posterior.between import Between
+from netbo.posterior.block import BlockPosterior
+from netbo.posterior.observations import Observations
+from netbo.posterior.posterior import EvidenceDerivatives, EvidenceTerms, Mean, Posterior
+from netbo.priors import MeshFreePrior, Prior
+
+REMEMBERED = 2  # questions
+
+
+class MeshFreePosterior(Posterior):
+    """Field given observations under the true kernel."""
+
+    prior: MeshFreePrior
+
+    def __init__(
+        self, prior: MeshFreePrior, observations: Observations, *, regularization: float | None, mean: Mean
+    ) -> None:
+        super().__init__(prior, observations, regularization=regularization, mean=mean)
+        self._placed: tuple[Points, Between] | None = None
+        self._asked: list[tuple[tuple[Points, ...], BlockPosterior]] = []
+
+    @cached_property
+    def base(self) -> BlockPosterior:
+        """The posterior at the vertices and the observations."""
+        return self._on(self.observations.points)
+
+    def _on(self, *points: Points) -> BlockPosterior:
+        return BlockPosterior(
+            self.prior.on(*points),
+            self.observations,
+            regularization=self.regularization,
+            mean=self.mean_setting,
+        )
+
+    def _at(self, *points: Points) -> BlockPosterior:
+        """The posterior on the mesh through the observations and the points asked about."""
+        for known, posterior in self._asked:
+            if len(known) == len(points) and all(a is b for a, b in zip(known, points, strict=True)):
+                return posterior
+        posterior = self._on(self.observations.points, *points)
+        self._asked = [*self._asked, (points, posterior)][-REMEMBERED:]
+        return posterior
+
+    @cached_property
+    def _cell_blocks(self) -> CellBlocks:
+        return self.base.factor.select_cells()
+
+    def _between(self, x: Points) -> Between:
+        """The points among the vertices and observations; the last ones are kept."""
+        if self._placed is None or self._placed[0] is not x:
+            nodal = self.base.prior
+            place = Between.nodes(nodal.space, nodal.matern.kappa, nodal.order, x)
+            self._placed = (x, place)
+        return self._placed[1]
+
+    def _field(self, x: Points) -> FloatArray:
+        if self.prior.is_constant:
+            return self._at(x)._field(x)
+        return self._between(x).field(self.base._shifted(self.base._solutions))
+
+    def _ones(self, x: Points) -> FloatArray:
+        if self.prior.is_constant:
+            return self._at(x)._ones(x)
+        return self._between(x).field(self.base._solutions[1])
+
+    def _field_variance(self, x: Points) -> FloatArray:
+        if self.prior.is_constant:
+            return self._at(x)._field_variance(x)
+        return self.base.prior.amplitude * self._between(x).variance(self._cell_blocks)
+
+    def mean_slope(self, x: Points) -> FloatArray:
+        """Derivative of the posterior mean along the edge, towards its head, (n,)."""
+        self._require_slopes()
+        solution = self.base._shifted(self.base._solutions)
+        return self.prior.matern.kappa * self._between(x).field_slope(solution)
+
+    def variance_slope(self, x: Points) -> FloatArray:
+        """Derivative of the posterior variance along the edge, towards its head, (n,)."""
+        self._require_slopes()
+        place, kappa = self._between(x), self.prior.matern.kappa
+        slope = self.base.prior.amplitude * place.variance_slope(self._cell_blocks)
+        if self._mean_is_estimated:
+            solution = self.base._solutions[1]
+            missing, change = 1 - place.field(solution), -place.field_slope(solution)
+            slope = slope + 2 * missing * change / self.mean_precision
+        return kappa * slope
+
+    def _require_slopes(self) -> None:
+        if self.prior.is_constant:
+            raise ParameterError(
+                "slopes exist for the field itself, got a variance made constant; leave constant_variance out"
+            )
+
+    def _field_covariance(self, x: Points, y: Points) -> FloatArray:
+        return self._at(x, y)._field_covariance(x, y)
+
+    def _field_deviations(self, x: Points, rng: np.random.Generator, n: int) -> FloatArray:
+        return self._at(x)._field_deviations(x, rng, n)
+
+    @property
+    def estimated_mean(self) -> float:
+        """The constant mean m: the given number, or its estimate."""
+        return self.base.estimated_mean
+
+    @property
+    def mean_precision(self) -> float:
+        """1' T^-1 1."""
+        return self.base.mean_precision
+
+    def information_gain(self) -> float:
+        """Mutual information of data and field (rmk:maximin design)."""
+        return self.base.information_gain()
+
+    def evidence_terms(self) -> EvidenceTerms:
+        """log|T| and (y - m)' T^-1 (y - m)."""
+        return self.base.evidence_terms()
+
+    def evidence_derivatives(self) -> EvidenceDerivatives:
+        """Derivatives of both terms."""
+        return self.base.evidence_derivatives()
+
+    @property
+    def _dual(self) -> FloatArray:
+        return self.base._dual
+
+    @property
+    def _dual_of_ones(self) -> FloatArray:
+        return self.base._dual_of_ones
+
+    def _inverse_diagonal(self) -> FloatArray:
+        return self.base._inverse_diagonal()
+
+    def with_parameters(self, prior: Prior, regularization: float | None) -> Self:
+        """The posterior of the same data under other parameters; the mesh of the observations stays."""
+        if not isinstance(prior, MeshFreePrior) or prior.graph is not self.prior.graph:
+            raise ParameterError(
+                "with_parameters takes the same prior rescaled, got another; use condition()"
+            )
+        other = type(self)(prior, self.observations, regularization=regularization, mean=self.mean_setting)
+        if self.prior.is_rescaling_of(prior):
+            nodal = self.base.prior.rescaled(range=prior.range, sigma=prior.sigma)
+            other.__dict__["base"] = self.base.with_parameters(nodal, regularization)
+        return other
+
+    def extend(self, new: Observations) -> Self:
+        """The posterior after more observations: their places become nodes."""
+        return self._with_more(new)
