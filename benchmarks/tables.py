@@ -12,7 +12,7 @@ from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = (DOCS / "optimizer.md", DOCS / "results-optimizer.md")
+PAGES = (DOCS / "optimizer.md", DOCS / "results-optimizer.md", DOCS / "theory" / "mesh-free.md")
 MARKED = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 Row = dict[str, Any]
@@ -61,9 +61,37 @@ def _milliseconds(row: Row) -> list[str]:
     return [f"{row[f'ms {each}']:,.{digits}f}" for each in ("median", "mean", "largest")]
 
 
+def exact_cost() -> str:
+    """Milliseconds of the exact kernel, of finite elements, and their ratio."""
+    names = ("mesh-free, ms", "finite elements, ms", "mesh-free / finite elements", "mesh-free / prototype")
+    rows = []
+    for row in rows_of("mesh_free"):
+        figures = [_figure(row.get(name)) for name in names]
+        rows.append([row["what"], f"{row['vertices']:,}", f"{row['nodes']:,}", *figures])
+    head = ["what", "vertices", "nodes", "exact, ms", "elements, ms", "exact / elements", "exact / prototype"]
+    return markdown(head, rows, n_left=1)
+
+
+def default_prior() -> str:
+    """Errors of the usual mesh and milliseconds of an ask with either prior."""
+    rows = []
+    for row in rows_of("default_prior"):
+        errors = [f"{row[name]:.1e}" for name in row if name.startswith("variance error")]
+        times = [_figure(row[name]) for name in row if name.startswith("ms an ask")][:2]
+        rows.append([row["network"], f"{row['nodes']:,}", *errors, *times])
+    ranges = [f"error, range {share} diameters" for share in ("0.03", "0.1", "0.3")]
+    return markdown(["network", "nodes", *ranges, "ms, elements", "ms, exact"], rows, n_left=1)
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
+
+
 def table(name: str) -> str:
     """The table of that name."""
     record, _, part = name.partition(" ")
+    if record in ("mesh_free", "default_prior"):
+        return exact_cost() if record == "mesh_free" else default_prior()
     if record == "asking":
         return asking(lambda row: not part or row["setting"] == part)
     return reached(part)

@@ -8,6 +8,8 @@ from netbo.acquisition.max_variance import MaxVariance
 from netbo.acquisition.noisy_expected_improvement import NoisyExpectedImprovement
 from netbo.acquisition.protocol import Acquisition
 from netbo.acquisition.random_search import RandomSearch
+from netbo.acquisition.sample_path import SamplePath, draw_path
+from netbo.acquisition.score_function import ScoreFunction, score_function
 from netbo.acquisition.widths import FixedWidth, PaperWidth, ValidWidth, Width
 
 __all__ = [
@@ -20,7 +22,11 @@ __all__ = [
     "NoisyExpectedImprovement",
     "PaperWidth",
     "RandomSearch",
+    "SamplePath",
+    "ScoreFunction",
     "ValidWidth",
     "Width",
+    "draw_path",
     "log_expected_improvement",
+    "score_function",
 ]

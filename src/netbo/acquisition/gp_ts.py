@@ -5,6 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from netbo.acquisition.sample_path import draw_path
+from netbo.acquisition.score_function import ScoreFunction
 from netbo.acquisition.widths import FixedWidth, Width
 from netbo.arrays import FloatArray
 from netbo.geometry import Points
@@ -25,3 +27,15 @@ class GpTs:
     def scores(self, surrogate: Surrogate, x: Points, rng: np.random.Generator) -> FloatArray:
         """One sample path at the candidates, (n,)."""
         return surrogate.sample(x, rng, scale=self.width.sampling(surrogate))
+
+    def begin(self, surrogate: Surrogate, rng: np.random.Generator) -> ScoreFunction:
+        """One sample path, the same function at whatever points it is asked for."""
+        path, width = draw_path(surrogate, rng), self.width.sampling(surrogate)
+        if width == 1:
+            return path
+
+        def scaled(x: Points) -> FloatArray:
+            mean = surrogate.mean(x)
+            return mean + width * (path(x) - mean)
+
+        return scaled

@@ -3,6 +3,7 @@
 from netbo.optimize.answers import Mode, SearchList, Stretch
 from netbo.optimize.candidates import Forbidden, Nodes, Places, SearchSpace
 from netbo.optimize.check import Check
+from netbo.optimize.continuum import Continuum
 from netbo.optimize.design import Design, Maximin, Metric, RandomDesign
 from netbo.optimize.executors import process_pool
 from netbo.optimize.history import History, Status, Trial
@@ -17,7 +18,7 @@ from netbo.optimize.learning import (
     Outcome,
 )
 from netbo.optimize.loop import maximize, minimize, run
-from netbo.optimize.models import EuclideanMatern, Given, Model, NetworkMatern, SumOf
+from netbo.optimize.models import EuclideanMatern, Given, MeshFreeMatern, Model, NetworkMatern, SumOf
 from netbo.optimize.optimizer import Best, Optimizer, Recommendation
 from netbo.optimize.presets import CALIBRATED, PAPER, PAPER_EUCLIDEAN, Preset
 from netbo.optimize.result import Result
@@ -34,6 +35,7 @@ __all__ = [
     "Budget",
     "Check",
     "Combination",
+    "Continuum",
     "Design",
     "EuclideanMatern",
     "FixedRegularization",
@@ -45,6 +47,7 @@ __all__ = [
     "Learned",
     "Learning",
     "Maximin",
+    "MeshFreeMatern",
     "Metric",
     "Mode",
     "Model",

@@ -103,25 +103,47 @@ class Places(SearchSpace):
 
 def best_point(points: Points, scores: Scores, allowed: BoolArray) -> Points:
     """The allowed point with the largest score, the first of equals; NaN never wins."""
+    require_allowed(points, allowed)
+    best = index_of_best(eligible_scores(points, scores, allowed))
+    return points[best : best + 1]
+
+
+def index_of_best(values: FloatArray) -> int:
+    """Index of the largest number, the first of equals, be it -inf; NaN is none."""
+    eligible = np.flatnonzero(~np.isnan(values))
+    return int(eligible[np.argmax(values[eligible])])
+
+
+def require_allowed(points: Points, allowed: BoolArray) -> None:
+    """Refuse a search that may go nowhere."""
     if len(allowed) != len(points) or not np.any(allowed):
         raise ParameterError(
             f"one of the {len(points)} candidates must be allowed, got {np.count_nonzero(allowed)} of "
             f"{len(allowed)}; refine the mesh or allow repeated queries"
         )
+
+
+def eligible_scores(points: Points, scores: Scores, allowed: BoolArray) -> FloatArray:
+    """The scores, NaN where a point is not allowed; one of them is a number."""
+    values = scores_at(points, scores)
+    eligible: FloatArray = np.where(allowed, values, np.nan)
+    if np.isnan(eligible).all():
+        raise NumericalError(
+            f"the scores of all {np.count_nonzero(allowed)} allowed candidates are NaN; "
+            "check the parameters of the prior and the noise"
+        )
+    return eligible
+
+
+def scores_at(points: Points, scores: Scores) -> FloatArray:
+    """One score for each point, or an error."""
     values = np.asarray(scores(points), dtype=np.float64)
     if values.shape != (len(points),):
         raise ParameterError(
             f"scores must be one number for each of {len(points)} points, got shape {values.shape}; "
             "return a vector"
         )
-    eligible = np.flatnonzero(allowed & ~np.isnan(values))
-    if not eligible.size:
-        raise NumericalError(
-            f"the scores of all {np.count_nonzero(allowed)} allowed candidates are NaN; "
-            "check the parameters of the prior and the noise"
-        )
-    best = int(eligible[np.argmax(values[eligible])])
-    return points[best : best + 1]
+    return values
 
 
 def half_cells(space: FiniteElementSpace) -> Pieces:

@@ -44,6 +44,27 @@ class NetworkMatern:
 
 
 @dataclass(frozen=True, slots=True)
+class MeshFreeMatern:
+    """The Whittle-Matérn field of the network itself: no mesh comes between it and the data."""
+
+    alpha: float = 1.0
+    constant_variance: bool = False  # dead ends then vary no more than other places
+
+    @property
+    def label(self) -> str:
+        """What people read in a summary."""
+        constant = ", constant variance" if self.constant_variance else ""
+        return f"exact network alpha={self.alpha:g}{constant}"
+
+    def build(self, space: FiniteElementSpace) -> Prior:
+        """The prior on the network of the mesh; tau = 1, as for NetworkMatern."""
+        kappa = Matern(self.alpha, range=START_RANGE * space.graph.diameter).kappa
+        return whittle_matern(
+            space.graph, Matern(self.alpha, kappa=kappa, tau=1.0), constant_variance=self.constant_variance
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class EuclideanMatern:
     """The Matérn field of straight-line distance, nu = 1/2, 3/2 or 5/2; sigma = 1 unless learned."""
 

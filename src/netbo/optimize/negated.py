@@ -5,6 +5,7 @@ from typing import Self
 
 import numpy as np
 
+from netbo.acquisition import SamplePath, draw_path
 from netbo.arrays import FloatArray
 from netbo.geometry import Points
 from netbo.posterior import LeaveOneOut, Observations, Posterior, Surrogate
@@ -51,6 +52,13 @@ class Negated:
         """
         paths = self.base.sample(x, rng, scale=scale, n=n)
         return paths - 2 * self.base.mean(x) if isinstance(self.base, Posterior) else -paths
+
+    def path(self, rng: np.random.Generator) -> SamplePath:
+        """One draw of -f, turned as `sample` turns it."""
+        path, base = draw_path(self.base, rng), self.base
+        if isinstance(base, Posterior):
+            return lambda x: path(x) - 2 * base.mean(x)
+        return lambda x: -path(x)
 
     def information_gain(self) -> float:
         """That of f."""

@@ -11,6 +11,7 @@ from netbo.errors import ExhaustedError, ParameterError
 from netbo.geometry import PlaceIndex, Points
 from netbo.optimize.candidates import SearchSpace
 from netbo.optimize.history import History, Status, Trial
+from netbo.optimize.surroundings import Surroundings
 
 _REMEMBERED = 256  # pending places whose distances are kept
 _EQUAL = 1 - 1e-9  # farthest up to rounding
@@ -57,6 +58,29 @@ class Openings:
         if not pending:
             return is_open
         return self._apart(is_open, pending)
+
+    def surroundings(self, history: History, is_open: BoolArray, cell_lengths: FloatArray) -> Surroundings:
+        """What a search between the candidates has to know; `is_open` says which of them are open.
+
+        Nothing is learned from a failure, so the next suggestion keeps half a cell away from it. No place
+        comes nearer to pending ones than `separation`, or than the open candidates do if they cannot.
+        """
+        graph, pending = self.search.graph, history.pending
+        known, waiting, failed = (
+            places_of(trials, self.search)
+            for trials in (history.having(Status.OBSERVED), pending, history.having(Status.FAILED))
+        )
+        failed = failed[~PlaceIndex(graph, failed).mask(known)]
+        apart, radius = failed, cell_lengths[failed.edge] / 2
+        if pending and self.separation > 0:
+            nearest = np.min([self._distance_from(trial) for trial in pending], axis=0)
+            least = min(self.separation, float(nearest[is_open].min()))
+            apart = Points.concatenate([failed, waiting])
+            radius = np.concatenate([radius, np.full(len(waiting), least)])
+        closed = [failed, waiting] if self.repeats else [failed, waiting, known]
+        return Surroundings(
+            graph, Points.concatenate([known, waiting]), Points.concatenate(closed), apart, radius
+        )
 
     def _at(self, trials: Sequence[Trial]) -> BoolArray:
         if not trials:

@@ -8,13 +8,15 @@ from typing import Any, overload
 
 import numpy as np
 
-from netbo.acquisition import Acquisition
+from netbo.acquisition import Acquisition, score_function
+from netbo.arrays import BoolArray
 from netbo.errors import ExhaustedError, ObservationError, ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Point, Points
 from netbo.optimize.answers import MaximizerSamples, Mode, SearchList, modes, search_list
-from netbo.optimize.candidates import Forbidden, SearchSpace
+from netbo.optimize.candidates import Forbidden, Scores, SearchSpace
 from netbo.optimize.check import Check, check
+from netbo.optimize.continuum import Continuum
 from netbo.optimize.design import Design, Maximin, default_size
 from netbo.optimize.domain import as_domain, as_search
 from netbo.optimize.history import History, Status, Trial
@@ -25,6 +27,7 @@ from netbo.optimize.openings import Openings, places_of
 from netbo.optimize.presets import CALIBRATED, Preset
 from netbo.optimize.suggestion import Suggestion
 from netbo.optimize.summary import Summary, summarize
+from netbo.optimize.surroundings import Surroundings
 from netbo.optimize.telling import as_place, as_subjects, as_told, is_number, spread
 from netbo.posterior import Observations, Surrogate
 from netbo.priors import Prior
@@ -150,11 +153,20 @@ class Optimizer:
             place = self.search.points[index : index + 1]
         else:
             surrogate = self._imagining() if self.acquisition.hallucinates else self.upright
-            place = self.search.maximize(
-                lambda x: self.acquisition.scores(surrogate, x, rng), is_open
-            )  # alg:GP-bandits-FEM, Select
+            scores = score_function(self.acquisition, surrogate, rng)
+            place = self._maximize(scores, is_open, closing=True)  # alg:GP-bandits-FEM, Select
         trial = self.history.ask(place[0])
         return Suggestion(trial.id, trial.point)
+
+    def _maximize(self, scores: Scores, is_open: BoolArray, *, closing: bool) -> Points:
+        """The place with the largest score; `closing` keeps a continuum away from what is closed."""
+        if not isinstance(self.search, Continuum):
+            return self.search.maximize(scores, is_open)
+        if closing:
+            around = self._openings.surroundings(self.history, is_open, self.search.cell_lengths)
+        else:
+            around = Surroundings(self.graph, self._places(Status.OBSERVED))
+        return self.search.maximize(scores, is_open, around)
 
     @property
     def _is_designing(self) -> bool:
@@ -278,7 +290,7 @@ class Optimizer:
     def recommend(self) -> Recommendation:
         """The candidate with the best posterior mean."""
         everywhere = np.ones(len(self.search.points), dtype=np.bool_)
-        place = self.search.maximize(self.upright.mean, everywhere)
+        place = self._maximize(self.upright.mean, everywhere, closing=False)
         mean, std = float(self.posterior.mean(place)[0]), float(self.posterior.std(place)[0])
         half = NormalDist().inv_cdf(0.975) * std
         return Recommendation(place[0], mean, std, mean - half, mean + half)

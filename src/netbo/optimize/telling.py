@@ -94,7 +94,7 @@ def spread(values: Any, n: int, is_single: bool, name: str) -> Sequence[Any]:
         return [values]
     is_one = isinstance(values, str | Point) or not isinstance(values, Iterable) or is_number(values)
     if is_one:
-        return [values] * n if name != "values" else _refuse(values, n)
+        return [values] * n if name != "values" or n == 1 else _refuse(values, n)
     listed = list(values)
     if len(listed) != n:
         raise ObservationError(f"{name} must be one for each of {n} trials, got {len(listed)}")
