@@ -12,7 +12,7 @@ $(VENV)/bin/python:
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 
 $(VENV)/.netbo: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --editable ".[telecom]"
+	$(BIN)/python -m pip install --quiet --editable ".[telecom,paper,dask]"
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.netbo

@@ -73,3 +73,51 @@ def demo(out: Path, seed: int, quick: bool) -> None:
     from netbo.cli.demo import run_demo  # noqa: PLC0415 - loads matplotlib, which help does not need
 
     run_demo(out, seed, quick=quick)
+
+
+@main.command(short_help="Make the paper's figures and tables, and ours.")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...|all")
+@click.option("--reps", type=int, help="Repetitions, one seed each; by default as many as the paper's.")
+@click.option("--seed", type=int, help="Seed of the first repetition; the others count on from it.")
+@click.option("--jobs", type=int, default=1, show_default=True, help="Runs made at a time on this machine.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("out/reproduce"),
+    show_default=True,
+    help="Folder for one folder an experiment; a run broken off goes on where it stopped.",
+)
+@click.option("--quick", is_flag=True, help="Few short repetitions on coarse meshes, to see that it works.")
+@click.option("--executor", help="sequential, processes, dask (a cluster here) or dask://host:port.")
+@click.option("--set", "settings", multiple=True, metavar="FIELD=VALUE", help="Change a field of the spec.")
+def reproduce(
+    names: tuple[str, ...],
+    reps: int | None,
+    seed: int | None,
+    jobs: int,
+    out: Path,
+    quick: bool,
+    executor: str | None,
+    settings: tuple[str, ...],
+) -> None:
+    r"""Make the figures and tables of the paper, and of our own questions, from runs on this machine.
+
+    \b
+    network           New York and a sample of the prior
+    objectives        the three benchmark functions
+    benchmarks        IGP-UCB and GP-TS on them, 60 repetitions
+    inversion         a hidden source on New York, 50 repetitions
+    sensitivity-b     the misspecification term: both tables of the paper
+    sensitivity-init  size of the initial design and of the mesh
+    placement         where the optimum sits, both presets
+    beyond            what each departure from the paper brings
+    all               everything above
+
+    A NAME that ends in .toml is a file with the fields of a spec. Each experiment gets a tidy table (Parquet
+    and CSV), figures (PDF and PNG) and report.md, which sets our numbers beside the printed ones.
+    """
+    from netbo.cli.reproduce import reproduce_all  # noqa: PLC0415 - loads matplotlib and pandas
+
+    reproduce_all(
+        names, out, repetitions=reps, seed=seed, jobs=jobs, quick=quick, executor=executor, settings=settings
+    )

@@ -1,0 +1,22 @@
+"""Replicated experiments on problems with known maxima: specs, runs, metrics; the figures of the paper."""
+
+from netbo.experiments.cell import COLUMNS, Cell, Run, run_cell
+from netbo.experiments.definitions import DEFINITIONS, definition, read_spec
+from netbo.experiments.executors import Workers, open_workers
+from netbo.experiments.runner import claim_folder, run_experiment
+from netbo.experiments.spec import Spec
+
+__all__ = [
+    "COLUMNS",
+    "DEFINITIONS",
+    "Cell",
+    "Run",
+    "Spec",
+    "Workers",
+    "claim_folder",
+    "definition",
+    "open_workers",
+    "read_spec",
+    "run_cell",
+    "run_experiment",
+]

@@ -1,0 +1,153 @@
+"""All runs of an experiment, resumed where they were broken off, as one tidy table."""
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pandas as pd
+
+import netbo
+from netbo.errors import ParameterError
+from netbo.experiments.cell import COLUMNS, Cell, Run, rows_of, run_cell
+from netbo.experiments.executors import Workers, open_workers
+from netbo.experiments.parts import PartError, part_path, read_part, write_atomically, write_part
+from netbo.experiments.spec import Spec
+from netbo.optional import require
+
+Progress = Callable[[int, int], object]  # runs that are there, runs in all
+Tell = Callable[[str], object]
+
+TABLE = "table"  # .parquet and .csv
+
+
+def run_experiment(
+    spec: Spec,
+    cells: Sequence[Cell],
+    out: Path,
+    *,
+    workers: Workers | None = None,
+    others: Sequence[Path] = (),
+    progress: Progress = lambda done, total: None,
+    tell: Tell = lambda message: None,
+) -> pd.DataFrame:
+    """The tidy table of every cell with every seed; runs found in the folder are not made again.
+
+    out: a folder of its own; it is refused if it holds the runs of another spec or version.
+    others: folders of other experiments, whose runs are taken where they are the same.
+    progress: called after each run; tell: called with what people should know.
+    """
+    claim_folder(spec, out)
+    _require_distinct(cells)
+    calls = [(cell, seed) for seed in spec.seeds for cell in cells]  # so that time left is estimated fairly
+    runs = _finished(calls, out, others, tell)
+    missing = [number for number in range(len(calls)) if number not in runs]
+    progress(len(runs), len(calls))
+    if missing:
+        runs |= _make(calls, missing, out, workers, lambda done: progress(done, len(calls)))
+    table = tidy(cells, spec, {calls[number]: run for number, run in runs.items()})
+    write_table(table, out)
+    return table
+
+
+def claim_folder(spec: Spec, out: Path) -> None:
+    """Write the spec into a new folder, or refuse one that holds another."""
+    path = out / "spec.json"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+    except OSError as reason:
+        raise ParameterError(
+            f"--out must be a folder that can be written to, got {out}: {reason.strerror}; choose another"
+        ) from reason
+    except ValueError as reason:
+        raise ParameterError(
+            f"{path} must be the spec of an experiment, got {reason}; choose another --out"
+        ) from reason
+    if stored is None:
+        content = {"netbo": netbo.__version__, "fingerprint": spec.fingerprint(), "spec": spec.as_dict()}
+        write_atomically(path, json.dumps(content, indent=2) + "\n")
+        return
+    if stored.get("netbo") != netbo.__version__:
+        raise ParameterError(
+            f"{out} holds results of netbo {stored.get('netbo')}, this is {netbo.__version__}; "
+            "choose another --out"
+        )
+    if difference := spec.difference(stored.get("spec", {})):
+        name, ours, theirs = difference
+        raise ParameterError(
+            f"{out} holds another experiment: {name} is {theirs!r} there and {ours!r} here; "
+            "choose another --out or the same settings"
+        )
+
+
+def tidy(cells: Sequence[Cell], spec: Spec, runs: dict[tuple[Cell, int], Run]) -> pd.DataFrame:
+    """One row a query, cells in their order, seeds within them: the same whoever made the runs."""
+    parts = [rows_of(runs[cell, seed], cell, seed) for cell in cells for seed in spec.seeds]
+    if not parts:
+        return pd.DataFrame({name: [] for name in COLUMNS})
+    return pd.concat(parts, ignore_index=True)
+
+
+def write_table(table: pd.DataFrame, out: Path) -> None:
+    """table.parquet and table.csv."""
+    require("pyarrow", extra="paper", purpose="writing Parquet")
+    for name, write in ((f"{TABLE}.parquet", table.to_parquet), (f"{TABLE}.csv", table.to_csv)):
+        unfinished = out / f"{name}.unfinished"
+        write(unfinished, index=False)
+        os.replace(unfinished, out / name)
+
+
+def _finished(
+    calls: Sequence[tuple[Cell, int]], out: Path, others: Sequence[Path], tell: Tell
+) -> dict[int, Run]:
+    found = {}
+    for number, (cell, seed) in enumerate(calls):
+        path = part_path(out, cell, seed)
+        try:
+            run = read_part(path, cell)
+        except PartError as reason:
+            tell(f"{reason}; that run is made again")
+            continue
+        if run is None and (run := _taken(cell, seed, others)):
+            write_part(path, cell, run)
+        if run is not None:
+            found[number] = run
+    return found
+
+
+def _taken(cell: Cell, seed: int, others: Sequence[Path]) -> Run | None:
+    """The same run of another experiment, if there is one."""
+    for folder in others:
+        with suppress(PartError):  # of another cell by the same name, or damaged: not ours to mend
+            if run := read_part(part_path(folder, cell, seed), cell):
+                return run
+    return None
+
+
+def _make(
+    calls: Sequence[tuple[Cell, int]],
+    missing: Sequence[int],
+    out: Path,
+    workers: Workers | None,
+    advance: Callable[[int], object],
+) -> dict[int, Run]:
+    """The missing runs, each on disk as soon as it is known."""
+    if workers is None:
+        with open_workers() as opened:
+            return _make(calls, missing, out, opened, advance)
+    made, done = {}, len(calls) - len(missing)
+    for number, run in workers.completed(run_cell, [calls[each] for each in missing]):
+        cell, seed = calls[missing[number]]
+        write_part(part_path(out, cell, seed), cell, run)
+        made[missing[number]] = run
+        advance(done + len(made))
+    return made
+
+
+def _require_distinct(cells: Sequence[Cell]) -> None:
+    keys = [cell.key for cell in cells]
+    twice = sorted({key for key in keys if keys.count(key) > 1})
+    if twice:
+        raise ParameterError(f"cells need keys of their own, got {twice[0]!r} twice; name what differs")
