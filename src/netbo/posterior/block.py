@@ -5,19 +5,19 @@ from typing import Self
 
 import numpy as np
 
-from netbo.arrays import BoolArray, FloatArray, IntArray, sum_by
+from netbo.arrays import BoolArray, FloatArray, IntArray
 from netbo.errors import NumericalError, ParameterError
 from netbo.fem import Location
 from netbo.geometry import Points
 from netbo.linalg import (
     BlockFactor,
-    Load,
     SelectedSums,
     apply_stiffness,
     derivative_form,
     derivative_trace,
     field_sign,
 )
+from netbo.posterior.loads import canonical, load_of, spread_to_nodes
 from netbo.posterior.moments import NodalMeans, NodalSpread, Step, gained
 from netbo.posterior.observations import Distinct, Observations
 from netbo.posterior.posterior import EvidenceDerivatives, EvidenceTerms, Gradient, Mean, Posterior
@@ -397,30 +397,3 @@ class BlockPosterior(Posterior):
         other._parent, other._steps = self, (*self._steps, step)
         other.__dict__["_centre"] = self._centre  # the nodal solutions stay those of values centred here
         return other
-
-
-def canonical(at: Location) -> Location:
-    """Locations where every point at a node has that node on its left and fraction 0."""
-    is_right = at.fraction == 1
-    left = np.where(is_right, at.right, at.left)
-    fraction = np.where(is_right, 0.0, at.fraction)
-    return Location(cell=at.cell, left=left, right=np.where(fraction == 0, left, at.right), fraction=fraction)
-
-
-def spread_to_nodes(nodal: FloatArray, places: Location, weight: FloatArray) -> None:
-    """Add sum of weight e(x) over distinct places to a nodal vector."""
-    if places.is_at_nodes:
-        nodal[places.left] += weight  # distinct places at nodes are distinct nodes
-        return
-    np.add.at(nodal, places.left, (1 - places.fraction) * weight)
-    np.add.at(nodal, places.right, places.fraction * weight)
-
-
-def load_of(prior: FiniteElementPrior, places: Location, weight: FloatArray) -> Load:
-    """D = sum of weight e(x) e(x)': row sums at the nodes, products of both entries inside cells."""
-    topology, f = prior.space.topology, places.fraction
-    rows = np.zeros(topology.n_nodes)
-    spread_to_nodes(rows, places, weight)
-    if places.is_at_nodes:
-        return Load(weight=rows, coupling=np.zeros(1))
-    return Load(weight=rows, coupling=sum_by(places.cell, f * (1 - f) * weight, topology.n_cells))
