@@ -1,6 +1,5 @@
 """Searches and their scores."""
 
-import os
 from functools import partial
 
 import numpy as np
@@ -9,13 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from netbo.cli.cases import pose_rectangle
 from netbo.cli.contest import (
-    BLAS_THREADS,
     METHODS,
     NETWORK,
     RANDOM,
     Run,
     Task,
-    one_thread_per_worker,
     resume,
     search,
     search_all,
@@ -79,17 +76,6 @@ def test_workers_find_what_one_process_finds():
     for one, other in zip(alone, together, strict=True):
         assert_array_equal(one.points.z, other.points.z)
         assert_allclose(one.regret, other.regret, rtol=1e-12)
-
-
-def test_the_environment_is_left_as_it_was(monkeypatch):
-    monkeypatch.setenv(BLAS_THREADS[0], "7")
-    monkeypatch.delenv(BLAS_THREADS[1], raising=False)
-    with one_thread_per_worker():
-        inside = [os.environ[name] for name in BLAS_THREADS]
-
-    assert inside == ["1", "1", "1"]
-    assert os.environ[BLAS_THREADS[0]] == "7"
-    assert BLAS_THREADS[1] not in os.environ
 
 
 @pytest.mark.parametrize(

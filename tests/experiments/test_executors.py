@@ -1,11 +1,9 @@
 """Where runs are made: names, order of results, errors."""
 
-from os import environ
-
 import pytest
 
 from netbo.errors import ParameterError
-from netbo.experiments.executors import _require_same_version, one_thread_per_worker, open_workers
+from netbo.experiments.executors import _require_same_version, open_workers
 
 
 def square(x):
@@ -72,13 +70,3 @@ def test_a_scheduler_that_does_not_answer_is_refused():
     pytest.importorskip("distributed")
     with pytest.raises(ParameterError, match="executor must be the address of a Dask scheduler"):
         open_workers("dask://127.0.0.1:1").__enter__()
-
-
-def test_threads_are_limited_for_processes_started_meanwhile_only(monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
-    with one_thread_per_worker():
-        assert environ["OMP_NUM_THREADS"] == environ["OPENBLAS_NUM_THREADS"] == "1"
-
-    assert environ["OMP_NUM_THREADS"] == "7"
-    assert "OPENBLAS_NUM_THREADS" not in environ

@@ -7,20 +7,11 @@ import matplotlib
 import matplotlib.pyplot as plt
 import pytest
 
+from printed_pages import UpToLastDigits
+
 matplotlib.use("Agg")
 
 ROOT = Path(__file__).parents[2]
-DECIMAL = re.compile(r"\d+\.\d+")
-
-
-class UpToLastDigits(doctest.OutputChecker):
-    """Decimals may differ in their last digits, as they do between machines; everything else is compared."""
-
-    def check_output(self, want, got, optionflags):
-        if super().check_output(want, got, optionflags):
-            return True
-        shown, printed = ([float(x) for x in DECIMAL.findall(text)] for text in (want, got))
-        return DECIMAL.sub("#", want) == DECIMAL.sub("#", got) and printed == pytest.approx(shown, rel=2e-3)
 
 
 def blocks(page, language):

@@ -6,19 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from printed_pages import UpToLastDigits
+
 THEORY = Path(__file__).parents[2] / "docs" / "theory"
-DECIMAL = re.compile(r"\d+\.\d+")
 EXAMPLES = {"corrections.md": 30, "widths.md": 8, "conversion.md": 20, "your-own.md": 20}
-
-
-class UpToLastDigits(doctest.OutputChecker):
-    """Decimals may differ in their last digits, as they do between machines; everything else is compared."""
-
-    def check_output(self, want, got, optionflags):
-        if super().check_output(want, got, optionflags):
-            return True
-        shown, printed = ([float(x) for x in DECIMAL.findall(text)] for text in (want, got))
-        return DECIMAL.sub("#", want) == DECIMAL.sub("#", got) and printed == pytest.approx(shown, rel=2e-3)
 
 
 def examples(name):

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 
 from netbo.linalg.differences import hat_differences
 from netbo.linalg.elements import hat_elements
-from netbo.linalg.hyperbolic import hyperbolic_differences, hyperbolic_elements, hyperbolic_shifted
-from netbo.linalg.interpolation import hyperbolic_bridge, hyperbolic_interpolation
+from netbo.linalg.hyperbolic import hyperbolic_differences, hyperbolic_elements
+from netbo.linalg.interpolation import hyperbolic_interpolation
 
 LENGTHS = [1e-10, 1e-5, 0.03, 0.7, 2.49, 2.51, 5.0, 40.0, 650.0, 1e6]
 SHIFTS = [1e-30, 1e-8, 0.02, 1.3, 4.7, 50.0, 1e7, 1e30]
@@ -70,10 +70,16 @@ def test_the_forms_for_short_and_long_cells_and_large_shifts_meet():
         assert_allclose(elements.row[0], elements.row[1], rtol=1e-13)
 
 
+def shifted(cells, shift):
+    """Off-diagonals and row sums of K(1 + shift)."""
+    elements = hyperbolic_differences(cells, shift, 0)
+    return elements.off[:, 0], elements.row[:, 0]
+
+
 def test_a_shift_of_zero_gives_the_element_itself():
     cells = np.array(LENGTHS)
     elements = hyperbolic_elements(cells, 2)
-    off, row = hyperbolic_shifted(cells, 0.0)
+    off, row = shifted(cells, 0.0)
 
     assert_allclose(off, elements.off[:, 0], rtol=1e-15, atol=SMALLEST)
     assert_allclose(row, elements.row[:, 0], rtol=1e-15)
@@ -82,7 +88,7 @@ def test_a_shift_of_zero_gives_the_element_itself():
 def test_a_cell_at_a_shift_is_a_longer_cell():
     """sqrt(s) h is all that matters: K(s; h) = sqrt(s) K(1; sqrt(s) h)."""
     cells, shift = np.array([0.1, 1.0, 2.0, 5.0]), 8.0
-    off, row = hyperbolic_shifted(cells, shift)
+    off, row = shifted(cells, shift)
     longer = hyperbolic_elements(3 * cells, 1)
 
     assert_allclose(off, 3 * longer.off[:, 0], rtol=1e-14)
@@ -93,7 +99,7 @@ def test_the_ends_of_a_long_cell_do_not_know_each_other():
     """Off-diagonals fall to 0 and row sums rise to kappa, in both the element and its shifted twin."""
     cells = np.geomspace(1e-10, 1e6, 400)
     for shift in (0.0, 3.0, 1e30):
-        off, row = hyperbolic_shifted(cells, shift)
+        off, row = shifted(cells, shift)
 
         assert np.all(np.diff(off) >= 0)
         assert np.all(np.diff(row) >= 0)
@@ -145,32 +151,3 @@ def test_interpolation_between_nodes_keeps_its_digits(h):
         for i, values in enumerate(curves):
             assert_allclose((values - expected[:, i, :order]) / largest[i, :order], 0, atol=1e-14)
         assert_allclose((last - expected[:, 4:, order - 1]) / largest[4:, order - 1], 0, atol=1e-14)
-
-
-@pytest.mark.parametrize("h", [0.3, 2.0, 4.0, 60.0])
-@pytest.mark.parametrize("order", [1, 2, 3, 4])
-def test_the_bridge_is_symmetric_and_agrees_with_its_diagonal(h, order):
-    cells, z, other = np.full(3, h), h * np.array([0.1, 0.5, 0.8]), h * np.array([0.4, 0.5, 0.2])
-    bridge = hyperbolic_bridge(cells, z, other, order)
-
-    assert_allclose(bridge, hyperbolic_bridge(cells, other, z, order), rtol=1e-14)
-    assert_allclose(
-        hyperbolic_bridge(cells, z, z, order), hyperbolic_interpolation(cells, z, order).bridge, rtol=1e-12
-    )
-
-
-@pytest.mark.parametrize("h", [0.3, 2.49, 4.0, 60.0])
-def test_the_bridge_between_two_points_is_the_kernel_of_a_cell_with_fixed_ends(h):
-    """g(z, z'; s) = sinh(r z) sinh(r (h - z'))/(r sinh(r h)), its third coefficient in s."""
-    z, other = 0.4 * h, min(0.45 * h, 0.4 * h + 2.0)
-    with mp.workdps(60):
-        a, b, length = mp.mpf(z), mp.mpf(h) - mp.mpf(other), mp.mpf(h)
-
-        def green(s):
-            r = mp.sqrt(s)
-            return mp.sinh(r * a) * mp.sinh(r * b) / (r * mp.sinh(r * length))
-
-        expected = float(mp.taylor(green, 1, 2)[-1])
-
-    got = hyperbolic_bridge(np.array([h]), np.array([z]), np.array([other]), 3)
-    assert got[0] == pytest.approx(expected, rel=1e-13)

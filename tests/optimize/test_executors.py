@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 from netbo.errors import ParameterError
-from netbo.optimize.executors import Inline, count_workers, open_executor, process_pool
+from netbo.optimize.executors import Inline, count_workers, one_thread_per_worker, open_executor, process_pool
 from optimize.objectives import wave
 
 
@@ -92,3 +92,13 @@ def test_processes_of_a_pool_of_our_own_end_with_a_run_that_is_broken_off():
     assert not opened.__exit__(KeyboardInterrupt, error, None)
     process.join(60)
     assert process.exitcode is not None
+
+
+def test_threads_are_limited_for_processes_started_meanwhile_only(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    with one_thread_per_worker():
+        assert os.environ["OMP_NUM_THREADS"] == os.environ["OPENBLAS_NUM_THREADS"] == "1"
+
+    assert os.environ["OMP_NUM_THREADS"] == "7"
+    assert "OPENBLAS_NUM_THREADS" not in os.environ

@@ -1,9 +1,7 @@
 """One search for a known maximum, by each of three methods, under equal conditions."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from os import environ
 
 import numpy as np
 
@@ -11,7 +9,7 @@ from netbo.arrays import FloatArray
 from netbo.geometry import Points, interval
 from netbo.linalg import thread_count
 from netbo.optimize import EuclideanMatern, Learned, Learning, NetworkMatern, Optimizer, RandomDesign
-from netbo.optimize.executors import open_executor
+from netbo.optimize.executors import one_thread_per_worker, open_executor
 from netbo.optimize.presets import STEADY
 from netbo.problems import ACKLEY, Problem, composed
 
@@ -20,7 +18,6 @@ from netbo.problems import ACKLEY, Problem, composed
 Posing = Callable[[], Problem]
 
 MOST_WORKERS = 8
-BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +100,3 @@ def compile_kernels() -> None:
     for _ in range(optimizer.design.size + 1):
         suggestion = optimizer.ask()
         optimizer.tell(suggestion, problem(suggestion.point))
-
-
-@contextmanager
-def one_thread_per_worker() -> Iterator[None]:
-    """Processes started meanwhile use one thread: with more, small matrices wait for busy cores."""
-    before = {name: environ.get(name) for name in BLAS_THREADS}
-    environ.update(dict.fromkeys(BLAS_THREADS, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del environ[name]
-            else:
-                environ[name] = value

@@ -5,18 +5,16 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
-from os import environ
 from typing import Any, TypeVar
 
 import netbo
 from netbo.errors import ParameterError
 from netbo.experiments.cell import run_cell
-from netbo.optimize.executors import Inline, open_executor, require_count
+from netbo.optimize.executors import Inline, one_thread_per_worker, open_executor, require_count
 from netbo.optional import require
 
 SEQUENTIAL, PROCESSES, DASK, SCHEME = "sequential", "processes", "dask", "dask://"
 AHEAD = 4  # calls a worker has in its queue: enough not to wait, few enough to be broken off
-_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 T = TypeVar("T")
 
 
@@ -106,18 +104,3 @@ def _require_same_version(found: dict[str, str]) -> None:
             raise ParameterError(
                 f"every worker needs netbo {netbo.__version__}, got {version} on {worker}; install that there"
             )
-
-
-@contextmanager
-def one_thread_per_worker() -> Iterator[None]:
-    """Processes started meanwhile use one thread: with more, small matrices wait for busy cores."""
-    before = {name: environ.get(name) for name in _THREADS}
-    environ.update(dict.fromkeys(_THREADS, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del environ[name]
-            else:
-                environ[name] = value

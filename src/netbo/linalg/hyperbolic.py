@@ -56,12 +56,6 @@ def hyperbolic_elements(cells: FloatArray, order: int) -> Elements:
     return hyperbolic_differences(cells, 0.0, order)
 
 
-def hyperbolic_shifted(cells: FloatArray, shift: float) -> tuple[FloatArray, FloatArray]:
-    """Off-diagonals and row sums of K(1 + shift): the exact elements at s = kappa^2 (1 + shift)."""
-    elements = hyperbolic_differences(cells, shift, 0)
-    return elements.off[:, 0], elements.row[:, 0]
-
-
 def hyperbolic_differences(cells: FloatArray, shift: float, n: int) -> Elements:
     """Divided differences K[1 (k times), 1 + shift], k = 0..n, of the exact elements; shift >= 0.
 

@@ -44,13 +44,6 @@ def hyperbolic_interpolation(cells: FloatArray, z: FloatArray, order: int) -> In
     return Interpolation(left, right, bridges[0], left_slope, right_slope, bridges[1])
 
 
-def hyperbolic_bridge(cells: FloatArray, z: FloatArray, other: FloatArray, order: int) -> FloatArray:
-    """g_(p-1)(z, other) (n,), p = order, of pairs of points in the same cell, of length kappa h (n,)."""
-    bridge = np.empty(len(cells))
-    _fill_bridges(cells, np.minimum(z, other), cells - np.maximum(z, other), _FACTORS, order, bridge)
-    return bridge
-
-
 @kernel
 def _fill_points(
     cells: FloatArray, z: FloatArray, factors: FloatArray, values: FloatArray, bridges: FloatArray
@@ -68,36 +61,6 @@ def _fill_points(
             bridges[0, i], bridges[1, i] = _long_point(
                 cells[i], z[i], roots, weights, work, values[0, i], values[1, i], values[2, i], values[3, i]
             )
-
-
-@kernel
-def _fill_bridges(
-    cells: FloatArray, a: FloatArray, b: FloatArray, factors: FloatArray, order: int, bridge: FloatArray
-) -> None:
-    """sinh(r a) sinh(r b)/(r sinh(r h)), a + b <= h."""
-    roots = root_differences(0.0, order)
-    weights = exponential_weights(roots, roots)
-    work = np.empty((5, order))
-    unused, A, B, H, product = work[0], work[1], work[2], work[3], work[4]
-    for i in range(len(cells)):
-        h, gap = cells[i], max(cells[i] - a[i] - b[i], 0.0)
-        if h < SHORT_CELL:
-            _entire(a[i], h, factors, unused, A)
-            _entire(b[i], h, factors, unused, B)
-            _entire(h, h, factors, unused, H)
-            _multiply(A, B, 1.0, product)
-            _invert(H, B)
-            bridge[i] = a[i] * (b[i] / h) * _last(product, B)
-        else:
-            _deficit(a[i], weights, A)
-            _deficit(b[i], weights, B)
-            _multiply(A, B, 1.0, product)
-            _deficit(h, weights, A)
-            _invert(A, H)
-            _multiply(product, H, 1.0, A)
-            fill_taylor(np.exp(-gap), gap, weights, H)
-            _multiply(A, H, 1.0, product)
-            bridge[i] = _last_over_root(product, roots) / 2
 
 
 @inline

@@ -17,7 +17,8 @@ from typing import Protocol
 import numpy as np
 
 from netbo.arrays import FloatArray
-from netbo.linalg.elements import Elements, hat_elements
+from netbo.linalg.differences import hat_differences
+from netbo.linalg.elements import Elements
 from netbo.linalg.forms import apply_stiffness
 from netbo.linalg.hyperbolic import hyperbolic_differences
 from netbo.linalg.noise import FieldNoise
@@ -43,10 +44,7 @@ class ShiftedHats:
 
     def differences(self, shift: float, n: int) -> Elements:
         """K(1 + shift), C, 0, 0, ..."""
-        elements = hat_elements(self.cells, max(n, 1), lumped=self.is_lumped)
-        elements.off[:, 0] += shift * elements.off[:, 1]
-        elements.row[:, 0] += shift * elements.row[:, 1]
-        return elements
+        return hat_differences(self.cells, shift, n, lumped=self.is_lumped)
 
 
 @dataclass(frozen=True)

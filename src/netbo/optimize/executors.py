@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")  # who obeys
 
 
 class Inline(Executor):
@@ -67,6 +68,21 @@ def open_executor(executor: Executor | int | None, objective: Callable[..., Any]
             process.terminate()
         raise
     pool.shutdown()
+
+
+@contextmanager
+def one_thread_per_worker() -> Iterator[None]:
+    """Processes started meanwhile use one thread: with more, small matrices wait for busy cores."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def count_workers(executor: Executor | int | None, workers: int | None) -> int:

@@ -37,10 +37,8 @@ class NetworkMatern:
 
     def build(self, space: FiniteElementSpace) -> Prior:
         """The finite element prior; tau = 1, so that an amplitude that stays fixed is the paper's."""
-        kappa = Matern(self.alpha, range=START_RANGE * space.graph.diameter).kappa
-        return whittle_matern(
-            space, Matern(self.alpha, kappa=kappa, tau=1.0), constant_variance=self.constant_variance
-        )
+        matern = _unit_tau(self.alpha, space)
+        return whittle_matern(space, matern, constant_variance=self.constant_variance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +56,8 @@ class MeshFreeMatern:
 
     def build(self, space: FiniteElementSpace) -> Prior:
         """The prior on the network of the mesh; tau = 1, as for NetworkMatern."""
-        kappa = Matern(self.alpha, range=START_RANGE * space.graph.diameter).kappa
-        return whittle_matern(
-            space.graph, Matern(self.alpha, kappa=kappa, tau=1.0), constant_variance=self.constant_variance
-        )
+        matern = _unit_tau(self.alpha, space)
+        return whittle_matern(space.graph, matern, constant_variance=self.constant_variance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +118,12 @@ class Given:
                 f"the prior must live on {space.graph!r}, got one on {self.prior.graph!r}; build it anew"
             )
         return self.prior
+
+
+def _unit_tau(alpha: float, space: FiniteElementSpace) -> Matern:
+    """The start range with tau = 1."""
+    kappa = Matern(alpha, range=START_RANGE * space.graph.diameter).kappa
+    return Matern(alpha, kappa=kappa, tau=1.0)
 
 
 def _all_dense(priors: Sequence[Prior]) -> list[DensePrior]:
