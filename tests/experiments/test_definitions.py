@@ -13,7 +13,7 @@ from netbo.experiments.metrics import summarize
 from netbo.optional import MissingPackageError
 
 BASELINES = {"data-blind", "random"}
-PICTURES = {"network", "objectives"}
+PICTURES = ("network", "objectives")
 WITH_RUNS = [name for name in DEFINITIONS if name not in PICTURES]
 
 
