@@ -96,7 +96,7 @@ def test_wrong_input_is_one_line_and_no_work(tmp_path, arguments, message):
     assert message in shown.stderr
     assert shown.stderr.count("\n") == 1
     assert shown.stdout == ""
-    assert not list(tmp_path.rglob("parts"))
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_name_is_needed():

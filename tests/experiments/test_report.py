@@ -142,5 +142,5 @@ def test_effects_are_reported_with_pairs_interval_and_verdict(tmp_path):
     assert rows_of(
         text, "| all landscapes | ours | reach rate, Tol = 1e-06 | 20 | +100.0 | +83.9 to +100.0 | better |"
     )
-    assert rows_of(text, "| ours | queries to Tol | 20 | -9.0 | -9.0 to -9.0 | better |")
+    assert rows_of(text, "| ours | queries to 0.01 | 20 | -9.0 | -9.0 to -9.0 | better |")
     assert "Our own experiment" in text

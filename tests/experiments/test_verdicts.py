@@ -43,7 +43,7 @@ def test_the_sentence_names_the_printed_number_and_our_interval():
         "agrees: printed 100 % lies inside our interval 94-100 %"
     )
     assert str(judge_rate(rate_of(3, 60), printed(0.417))) == (
-        "differs: printed 41.7 % lies outside our interval 2-14 %; ours is 37 points below"
+        "differs: printed 41.7 % lies outside our interval 1.7-13.7 %; ours is 37 points below"
     )
 
 

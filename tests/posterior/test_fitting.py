@@ -8,8 +8,10 @@ from scipy.optimize import minimize_scalar
 import netbo
 from netbo import ESTIMATED, Amplitude, FitBounds, Matern, Observations, condition, fit_parameters
 from netbo.errors import NumericalError, ObservationError, ParameterError
+from netbo.optimize import EuclideanMatern
 from netbo.posterior import Belief, Beliefs, fitting
 from netbo.posterior.block import BlockPosterior
+from netbo.priors import sum_of
 from reference import contract_graph
 
 DIAMETER = 75.0
@@ -324,13 +326,24 @@ def test_a_fit_needs_data():
 
 
 def test_a_fixed_tau_needs_a_prior_with_tau():
-    prior = netbo.euclidean_matern(contract_graph(), nu=0.5, range=1.0)
+    one = netbo.euclidean_matern(contract_graph(), nu=0.5, range=1.0)
+    prior = sum_of(one, one)
     data = Observations(contract_graph().points(0, 0.5), [1.0])
 
-    with pytest.raises(
-        ParameterError, match=r"a fixed tau needs a Whittle-Matérn prior, got EuclideanPrior; use"
-    ):
+    with pytest.raises(ParameterError, match=r"a fixed tau needs a Whittle-Matérn prior, got SumPrior; use"):
         fit_parameters(prior, data, amplitude=Amplitude.FIXED_TAU)
+
+
+def test_a_straight_line_kernel_with_fixed_tau_has_the_variance_of_the_field_on_a_line():
+    """nu = 3/2, tau = 1: sigma^2 = 1 / (4 kappa^3), whatever the range comes out as."""
+    graph = contract_graph()
+    prior = EuclideanMatern(nu=1.5, tau=1.0).build(netbo.FiniteElementSpace.build(graph, max_cell=0.5))
+    data = Observations(graph.points([0, 1, 1], [0.5, 0.2, 0.9]), [1.0, -0.3, 0.4])
+    fit = fit_parameters(prior, data, regularization=0.01, amplitude=Amplitude.FIXED_TAU, mean=0.0)
+    kappa = np.sqrt(12.0) / fit.prior.range
+
+    assert fit.prior.range != pytest.approx(prior.range, rel=1e-3)
+    assert fit.prior.sigma**2 == pytest.approx(1 / (4 * kappa**3), rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["range", "sigma", "noise_ratio"])

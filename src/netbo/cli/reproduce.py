@@ -42,10 +42,10 @@ def reproduce_all(
     specs = with_settings([spec_of(name, quick=quick) for name in names_of(names)], settings)
     specs = [_counted(spec, repetitions, seed) for spec in specs]
     planned = [(spec, definition(spec.name).cells(spec), out / spec.name) for spec in specs]
-    for spec, _, folder in planned:
-        claim_folder(spec, folder)
     console = Console(highlight=False, soft_wrap=True)
     with open_workers(executor, jobs) as workers:
+        for spec, _, folder in planned:
+            claim_folder(spec, folder)
         for spec, cells, folder in planned:
             _make(spec, cells, folder, workers)
             console.print(f"{spec.name}: {folder / 'report.md'}", markup=False)

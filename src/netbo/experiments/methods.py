@@ -24,6 +24,7 @@ from netbo.optimize import (
     RandomDesign,
 )
 from netbo.optimize.presets import STEADY
+from netbo.posterior import Amplitude
 
 BATCH = 4
 NOT_APPLICABLE = float("nan")
@@ -33,7 +34,12 @@ _KERNELS: Mapping[str, Mapping[str, Any]] = {
     EUCLIDEAN: {"preset": PAPER_EUCLIDEAN},
     MATCHED: {
         "preset": PAPER_EUCLIDEAN,
-        "fit": Learned(models=(EuclideanMatern(nu=1.5),), mean=0.0, every_step=True),
+        "fit": Learned(  # all of PAPER's but the distance
+            models=(EuclideanMatern(nu=1.5, tau=1.0),),
+            mean=0.0,
+            amplitude=Amplitude.FIXED_TAU,
+            every_step=True,
+        ),
     },
 }
 

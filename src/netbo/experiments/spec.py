@@ -16,7 +16,9 @@ from netbo.problems import OUTER_FUNCTIONS, Placement
 
 SPDE: Final = "SPDE"
 EUCLIDEAN: Final = "Euclidean nu=1/2"  # the paper's baseline
-MATCHED: Final = "Euclidean nu=3/2"  # as smooth as the SPDE kernel with alpha = 1, amplitude estimated
+MATCHED: Final = (
+    "Euclidean nu=3/2"  # as smooth as the SPDE kernel with alpha = 1, its amplitude treated alike
+)
 IGP_UCB: Final = "IGP-UCB"
 GP_TS: Final = "GP-TS"
 DATA_BLIND: Final = "data-blind"

@@ -84,12 +84,16 @@ def judge_iterations(ours: Estimate, printed: PrintedCell | None) -> Finding:
 
 def percent(share: float) -> str:
     """A share as percent, with a digit after the point where it is not whole."""
-    return f"{100 * share:.1f}".removesuffix(".0") + " %"
+    return f"{_digits(share)} %"
+
+
+def _digits(share: float) -> str:
+    return f"{100 * share:.1f}".removesuffix(".0")
 
 
 def percent_interval(estimate: Estimate) -> str:
     """The interval of a share in percent."""
-    return f"{100 * estimate.low:.0f}-{100 * estimate.high:.0f} %"
+    return f"{_digits(estimate.low)}-{_digits(estimate.high)} %"
 
 
 def number_interval(estimate: Estimate) -> str:

@@ -65,6 +65,7 @@ class EuclideanMatern:
     """The Matérn field of straight-line distance, nu = 1/2, 3/2 or 5/2; sigma = 1 unless learned."""
 
     nu: float = 0.5
+    tau: float | None = None  # instead of sigma = 1: as NetworkMatern of the same smoothness on a line
 
     @property
     def label(self) -> str:
@@ -73,7 +74,11 @@ class EuclideanMatern:
 
     def build(self, space: FiniteElementSpace) -> Prior:
         """The prior on the drawn network."""
-        return euclidean_matern(space.graph, nu=self.nu, range=START_RANGE * space.graph.diameter)
+        start = START_RANGE * space.graph.diameter
+        unit = euclidean_matern(space.graph, nu=self.nu, range=start)
+        if self.tau is None:
+            return unit
+        return unit.rescaled(sigma=Matern(unit.matern.alpha, kappa=unit.matern.kappa, tau=self.tau).sigma)
 
 
 @dataclass(frozen=True, slots=True, init=False)

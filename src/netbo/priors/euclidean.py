@@ -12,6 +12,7 @@ from netbo.arrays import FloatArray
 from netbo.errors import GraphError, ParameterError
 from netbo.geometry import MetricGraph, Points
 from netbo.priors.dense import KernelPrior
+from netbo.priors.matern import Matern
 
 _CORRELATIONS: dict[float, Callable[[FloatArray], FloatArray]] = {  # of d = kappa |x - x'|
     0.5: lambda d: np.exp(-d),
@@ -38,6 +39,11 @@ class EuclideanPrior(KernelPrior):
     def length_scale(self) -> float:
         """The ell of sigma^2 exp(-|x - x'| / ell), 1/kappa = range / sqrt(8 nu)."""
         return self.range / math.sqrt(8 * self.nu)
+
+    @property
+    def matern(self) -> Matern:
+        """The field on a line with the same covariance: what tau means here, and how sigma follows it."""
+        return Matern((self.nu + 0.5) / 2, range=self.range, sigma=self.sigma)
 
     def rescaled(self, *, range: float | None = None, sigma: float | None = None) -> Self:  # noqa: A002
         """The same prior with another range, another sigma, or both."""

@@ -13,10 +13,10 @@ NAME = "placement"
 
 
 def default_spec() -> Spec:
-    """The benchmarks at every placement; the matched Euclidean kernel is that of the calibrated preset."""
+    """The benchmarks at every placement."""
     places = tuple(placement.value for placement in Placement)
     spec = benchmarks.default_spec()
-    return replace(spec, name=NAME, repetitions=20, placements=places, kernels=(SPDE, EUCLIDEAN))
+    return replace(spec, name=NAME, repetitions=20, placements=places)
 
 
 def quick_spec() -> Spec:
