@@ -39,7 +39,7 @@ def test_ours_stands_beside_the_printed_number_with_a_verdict(tmp_path):
     (spde,), (euclidean,) = (rows_of(text, name) for name in ("SPDE, IGP-UCB", "nu=1/2, IGP-UCB"))
 
     assert "| 100 % (94-100 %) | 100 % | agrees: printed 100 % lies inside our interval 94-100 % |" in spde
-    assert "differs: printed 4.27 lies outside our interval 1.6-2.0; ours needs 2.5 fewer" in spde
+    assert "differs: printed 4.27 lies outside our interval 1.61-1.99; ours needs 2.5 fewer" in spde
     assert "| 0 % (0-6 %) | 41.7 % | differs: printed 41.7 % lies outside our interval 0-6 %" in euclidean
     assert "0 successful run(s) of ours give no interval" in euclidean
 

@@ -50,7 +50,7 @@ def test_the_sentence_names_the_printed_number_and_our_interval():
 @pytest.mark.parametrize(
     ("mean", "verdict", "text"),
     [
-        (Estimate(4.2, 3.6, 4.8, 60), Verdict.AGREES, "printed 4.00 lies inside our interval 3.6-4.8"),
+        (Estimate(4.2, 3.6, 4.8, 60), Verdict.AGREES, "printed 4.00 lies inside our interval 3.60-4.80"),
         (Estimate(6.0, 5.5, 6.5, 60), Verdict.DIFFERS, "ours needs 2.0 more"),
         (Estimate(3.0, 2.5, 3.5, 60), Verdict.DIFFERS, "ours needs 1.0 fewer"),
         (Estimate(4.0, 1.0, 12.0, 3), Verdict.UNDECIDED, "from 3 successful run"),

@@ -98,7 +98,7 @@ def percent_interval(estimate: Estimate) -> str:
 
 def number_interval(estimate: Estimate) -> str:
     """The interval of a mean."""
-    return f"{estimate.low:.1f}-{estimate.high:.1f}"
+    return f"{estimate.low:.2f}-{estimate.high:.2f}"
 
 
 def show_rate(estimate: Estimate) -> str:
