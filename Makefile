@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test test-all lint types contract bench clean clean-cache
+.PHONY: demo test test-all test-botorch lint types contract bench clean clean-cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "netbo needs Python 3.11 or later, got " + sys.version.split()[0] + "; try make PYTHON=python3.12"'
@@ -16,7 +16,7 @@ $(VENV)/.netbo: pyproject.toml | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.netbo
-	$(BIN)/python -m pip install --quiet --group test
+	$(BIN)/python -m pip install --quiet --editable ".[all]" --group test
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.test
@@ -31,6 +31,15 @@ test: $(VENV)/.test
 
 test-all: $(VENV)/.test
 	$(BIN)/python -m pytest -n $(JOBS)
+
+.venv-botorch/.test: pyproject.toml
+	$(PYTHON) -m venv .venv-botorch
+	.venv-botorch/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv-botorch/bin/python -m pip install --quiet --editable ".[botorch]" pytest hypothesis
+	@touch $@
+
+test-botorch: .venv-botorch/.test
+	OPENBLAS_NUM_THREADS=1 .venv-botorch/bin/python -m pytest tests/botorch
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
@@ -55,4 +64,4 @@ clean-cache:
 	find src -name '*.nb[ic]' -delete
 
 clean: clean-cache
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-botorch .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,6 +1,9 @@
 """Bayesian optimization on networks: where along this network is it worst, best, failing."""
 
+from typing import TYPE_CHECKING, Any
+
 from netbo import errors
+from netbo.adapters import Network, NetworkReport, read
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import (
     MetricGraph,
@@ -30,6 +33,9 @@ from netbo.posterior import (
 )
 from netbo.priors import Matern, Prior, euclidean_matern, spectral, whittle_matern
 
+if TYPE_CHECKING:
+    from netbo.studies import Study
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -41,6 +47,8 @@ __all__ = [
     "Forbidden",
     "Matern",
     "MetricGraph",
+    "Network",
+    "NetworkReport",
     "Observations",
     "Optimizer",
     "Point",
@@ -48,6 +56,7 @@ __all__ = [
     "Posterior",
     "Prior",
     "Result",
+    "Study",
     "Suggestion",
     "circle",
     "condition",
@@ -61,6 +70,7 @@ __all__ = [
     "minimize",
     "narrow_rectangle",
     "open_rectangle",
+    "read",
     "road",
     "spectral",
     "star",
@@ -68,3 +78,12 @@ __all__ = [
     "uniform_points",
     "whittle_matern",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Studies are loaded when they are asked for: their storages take a while to import."""
+    if name == "Study":
+        from netbo.studies import Study  # noqa: PLC0415
+
+        return Study
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,6 +9,10 @@ class GraphError(BaseError, ValueError):
     """A network that is not a compact metric graph."""
 
 
+class NetworkError(BaseError, ValueError):
+    """A file or an object that cannot be read as a network; the message names the feature."""
+
+
 class PointError(BaseError, ValueError):
     """A point that does not lie on its network."""
 

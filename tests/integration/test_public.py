@@ -10,11 +10,12 @@ from numpy.testing import assert_allclose
 import netbo
 
 PUBLIC = [
-    "Amplitude", "ESTIMATED", "FiniteElementSpace", "Fit", "FitBounds", "Forbidden", "Matern",
-    "MetricGraph", "Observations", "Optimizer", "Point", "Points", "Posterior", "Prior", "Result",
-    "Suggestion", "circle", "condition", "errors", "euclidean_matern", "fit_parameters", "grid", "interval",
-    "maximize", "merge_vertices", "minimize", "narrow_rectangle", "open_rectangle", "road", "spectral",
-    "star", "telecom", "uniform_points", "whittle_matern",
+    "Amplitude", "circle", "condition", "errors", "ESTIMATED", "euclidean_matern", "FiniteElementSpace",
+    "Fit", "fit_parameters", "FitBounds", "Forbidden", "grid", "interval", "Matern", "maximize",
+    "merge_vertices", "MetricGraph", "minimize", "narrow_rectangle", "Network", "NetworkReport",
+    "Observations", "open_rectangle", "Optimizer", "Point", "Points", "Posterior", "Prior", "read",
+    "Result", "road", "spectral", "star", "Study", "Suggestion", "telecom", "uniform_points",
+    "whittle_matern",
 ]  # fmt: skip
 
 
@@ -32,7 +33,23 @@ def test_a_bare_import_loads_no_optional_package():
 
     assert "netbo" in packages
     assert packages.isdisjoint(
-        {"optuna", "matplotlib", "pandas", "networkx", "geopandas", "torch", "rich", "click", "topohub"}
+        {
+            "optuna",
+            "matplotlib",
+            "pandas",
+            "networkx",
+            "geopandas",
+            "shapely",
+            "pyproj",
+            "osmnx",
+            "wntr",
+            "pandapower",
+            "plotly",
+            "torch",
+            "rich",
+            "click",
+            "topohub",
+        }
     )
 
 

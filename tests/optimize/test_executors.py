@@ -1,7 +1,9 @@
 import os
+import subprocess
 import sys
 import time
 from concurrent.futures import Executor, ThreadPoolExecutor
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -102,3 +104,52 @@ def test_threads_are_limited_for_processes_started_meanwhile_only(monkeypatch):
 
     assert os.environ["OMP_NUM_THREADS"] == "7"
     assert "OPENBLAS_NUM_THREADS" not in os.environ
+
+
+KILLED = """
+import os, sys, time
+from netbo.optimize import process_pool
+
+def report_and_wait(path):
+    with open(path, "w") as file:
+        file.write(str(os.getpid()))
+    time.sleep(600)
+
+if __name__ == "__main__":
+    process_pool(1).submit(report_and_wait, sys.argv[1]).result()
+"""
+
+
+def test_a_worker_ends_when_its_parent_is_killed(tmp_path):
+    """Otherwise it would go on for nobody; a worker that lives would be seen for 600 s."""
+    script, number = tmp_path / "killed.py", tmp_path / "worker"
+    script.write_text(KILLED)
+    parent = subprocess.Popen([sys.executable, str(script), str(number)])
+    try:
+        assert eventually(lambda: number.exists() and number.read_text() != "")
+    finally:
+        parent.kill()
+        parent.wait()
+
+    assert eventually(lambda: not is_alive(int(number.read_text())))
+
+
+def eventually(holds) -> bool:
+    """Whether it comes true before a machine under heavy load would have done it."""
+    for _ in range(1200):
+        if holds():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def is_alive(number: int) -> bool:
+    """Whether there is such a process; one that ended and was not waited for has ended."""
+    status = Path(f"/proc/{number}/stat")
+    if not status.exists():
+        try:
+            os.kill(number, 0)
+        except OSError:
+            return False
+        return True
+    return status.read_text().rpartition(")")[2].split()[0] != "Z"

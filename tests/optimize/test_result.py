@@ -7,8 +7,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from netbo import MetricGraph, Optimizer, open_rectangle
-from netbo.errors import ObservationError
+from netbo.errors import ObservationError, ParameterError
 from netbo.optimize.result import Result
+from netbo.optimize.views import view
+from netbo.plotting import style
 
 mpl.use("Agg")
 
@@ -133,3 +135,90 @@ def test_convergence_shows_values_in_the_order_told():
 def test_a_picture_needs_a_value():
     with pytest.raises(ObservationError, match="needs at least one observation"):
         result([math.nan]).plot()
+
+
+@pytest.mark.parametrize("what", ["mean", "sd", "acquisition", "probability"])
+def test_each_view_is_one_call(what):
+    found = result()
+    found.optimizer.ask()
+    ax = found.plot(what=what, label="flow (l/s)")
+    offsets = {marks.get_label(): len(marks.get_offsets()) for marks in ax.collections if marks.get_label()}
+
+    assert {name: offsets[name] for name in ("failed", "observed", "next", "recommended")} == {
+        "failed": 1,
+        "observed": 5,
+        "next": 1,
+        "recommended": 1,
+    }
+    assert ax.get_aspect() == 1
+    assert len(ax.figure.axes) == 2  # a colour bar
+
+
+def test_the_sd_is_drawn_in_its_own_colours_and_named():
+    ax = result().plot(what="sd", label="flow (l/s)")
+
+    assert ax.collections[1].cmap.name == style.SPREAD_MAP
+    assert ax.figure.axes[1].get_ylabel().replace("\n", " ") == "standard deviation of flow (l/s)"
+
+
+def test_likely_stretches_hold_all_of_the_probability():
+    found = result()
+    ax = found.plot(what="probability")
+    stretches = ax.collections[1]
+    lengths = np.linalg.norm(np.diff(stretches.get_segments(), axis=1)[:, 0], axis=1)
+
+    assert np.dot(stretches.get_array(), lengths) == pytest.approx(1.0)
+
+
+def test_places_of_ones_own_are_dots_with_their_probability():
+    graph = open_rectangle()
+    optimizer = Optimizer(graph, max_cell=2.0, candidates=graph.points([0, 2, 4], [1.0, 9.0, 2.0]))
+    optimizer.tell(optimizer.search.points[:2], [1.0, 2.0])
+    ax = Result(optimizer, "").plot(what="probability")
+
+    assert ax.collections[1].get_array().sum() == pytest.approx(1.0)
+    assert ax.figure.axes[1].get_ylabel().replace("\n", " ") == "probability of the maximum"
+
+
+def test_scores_far_below_the_rest_do_not_take_the_colours():
+    """log-EI falls by hundreds beside a measurement."""
+    found = result(acquisition="log-ei", noise=1e-6)
+    ax = found.plot(what="acquisition")
+    scores = view(found.optimizer, "acquisition").function(found.optimizer.search.points)
+
+    assert ax.collections[1].norm.vmin == pytest.approx(np.quantile(scores[np.isfinite(scores)], 0.05))
+
+
+@pytest.mark.parametrize("what", ["sd", "acquisition", "probability"])
+def test_without_coordinates_every_view_is_a_profile(what):
+    ax = result(graph=MetricGraph([0, 1], [1, 2], [2.0, 3.0])).plot(what=what)
+
+    assert ax.get_xlabel() == "distance along the edges"
+    assert ax.get_ylabel()
+
+
+def test_a_profile_goes_from_place_to_place():
+    graph = open_rectangle()
+    ax = result(graph=graph).plot_profile(between=(graph.points(0, 1.0), graph.points(0, 5.0)), label="flow")
+
+    assert ax.get_xlabel() == "distance along the path"
+    assert ax.get_ylabel() == "flow"
+
+
+def test_the_interactive_figure_offers_every_view_and_marks_places():
+    figure = result().plot_interactive(title="a run")
+    names = [trace.name for trace in figure.data if trace.name]
+
+    assert [button.label for button in figure.layout.updatemenus[0].buttons] == [
+        "mean",
+        "sd",
+        "acquisition",
+        "probability",
+    ]
+    assert names == ["failed", "observed", "recommended"]
+    assert figure.layout.title.text == "a run"
+
+
+def test_views_are_named():
+    with pytest.raises(ParameterError, match="a view must be one of"):
+        result().plot(what="variance")

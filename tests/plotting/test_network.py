@@ -193,3 +193,30 @@ def test_a_graph_without_coordinates_cannot_be_drawn_and_leaves_no_figure():
     with pytest.raises(GraphError, match="needs coordinates"):
         draw_points(graph, graph.points(0, [0.5]))
     assert not plt.get_fignums()
+
+
+@pytest.mark.parametrize(
+    ("norm", "extend"),
+    [
+        (None, "neither"),
+        (Normalize(1, 9), "min"),
+        (Normalize(-1, 2), "max"),
+        (Normalize(1, 2), "both"),
+    ],
+)
+def test_the_colour_bar_is_pointed_where_values_lie_beyond(norm, extend):
+    ax = draw_field(interval(4.0), lambda x: x.z, norm=norm)
+
+    assert lines(ax)[1].colorbar.extend == extend
+
+
+def test_long_labels_of_colour_bars_are_broken_to_fit():
+    label = "standard deviation of the sound level (dB)"
+    flat, high = (
+        lines(draw_field(graph, lambda x: x.z, label=label))[1].colorbar.ax.get_ylabel()
+        for graph in (open_rectangle(), star(4))
+    )
+
+    assert flat.replace("\n", " ") == label
+    assert "\n" in flat
+    assert high == label

@@ -13,7 +13,8 @@ from netbo import (
     open_rectangle,
     whittle_matern,
 )
-from netbo.plotting import draw_profile
+from netbo.errors import ParameterError
+from netbo.plotting import draw_edge_ids, draw_network, draw_profile
 
 
 def posterior_on(graph, points, values):
@@ -100,3 +101,49 @@ def test_both_ends_of_the_route_are_drawn(samples):
     ax = draw_profile(graph, posterior_on(graph, graph.points(0, [0.5]), [1.0]), samples=samples)
 
     assert line(ax, "posterior mean").get_xdata()[[0, -1]].tolist() == [0, 3]
+
+
+def test_a_profile_follows_the_shortest_path_between_two_places():
+    """Around the corner of the rectangle: 1 left on the first side, 2 up, 3 to the right."""
+    graph = open_rectangle()
+    posterior = posterior_on(graph, graph.points([0, 1], [16.0, 1.0]), [1.0, 2.0])
+    ax = draw_profile(graph, posterior, between=(graph.points(0, 16.5), graph.points(2, 3.0)))
+
+    assert line(ax, "posterior mean").get_xdata()[[0, -1]].tolist() == [0, 6]
+    assert_allclose(line(ax, "observations").get_xydata(), [[2.0, 2.0]])
+    assert ax.get_xlabel() == "distance along the path"
+
+
+def test_any_function_of_places_has_a_profile():
+    ax = draw_profile(interval(3.0), lambda x: x.z**2, label="square")
+    (curve,) = [each for each in ax.lines if each.get_linewidth() > 1]
+
+    assert_allclose(curve.get_ydata(), curve.get_xdata() ** 2)
+    assert not ax.collections
+
+
+def test_a_profile_follows_edges_or_a_path():
+    graph = open_rectangle()
+    with pytest.raises(ParameterError, match="edges or a path, got both"):
+        draw_profile(graph, lambda x: x.z, edges=[0], between=(graph.points(0, 1.0), graph.points(0, 2.0)))
+
+
+def test_long_ids_are_turned_so_that_they_do_not_run_into_one_another():
+    ids = [("a long name", "another long name", number) for number in range(4)]
+    graph = MetricGraph(range(4), range(1, 5), np.ones(4), edge_ids=ids)
+    (above,) = draw_profile(graph, lambda x: x.z).child_axes
+
+    assert {tick.get_rotation() for tick in above.get_xticklabels()} == {90.0}
+
+
+def test_vertices_are_not_marked_where_they_are_too_many():
+    graph = MetricGraph(range(300), range(1, 301), np.ones(300))
+
+    assert len(draw_profile(graph, lambda x: x.z).lines) == 1
+
+
+def test_dollars_in_ids_are_no_formulas():
+    graph = MetricGraph([0], [1], [2.0], positions=[[0, 0], [2, 0]], edge_ids=["$\\frac$"])
+
+    draw_profile(graph, lambda x: x.z).figure.draw_without_rendering()
+    draw_edge_ids(graph, draw_network(graph)).figure.draw_without_rendering()

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from netbo.adapters import Network
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Points
@@ -9,6 +10,8 @@ from netbo.optimize.candidates import Forbidden, Nodes, Places, SearchSpace
 from netbo.optimize.learning import Learned, Learning
 from netbo.optimize.models import Given
 from netbo.priors import Prior
+
+Domain = Network | MetricGraph | FiniteElementSpace | Prior
 
 USUAL_NODES = 2_000  # of a mesh nobody asked for
 LEAST_CELLS = 2  # of an edge, so that every edge has a candidate of its own
@@ -23,9 +26,11 @@ def usual_mesh(graph: MetricGraph, max_cell: float | None = None) -> FiniteEleme
 
 
 def as_domain(
-    domain: MetricGraph | FiniteElementSpace | Prior, fit: Learning, *, is_given: bool, max_cell: float | None
+    domain: Domain, fit: Learning, *, is_given: bool, max_cell: float | None
 ) -> tuple[FiniteElementSpace, Learning]:
     """The mesh, and the way to learn; a prior takes the place of the models, unless `fit` was given."""
+    if isinstance(domain, Network):
+        return usual_mesh(domain.graph, max_cell), fit
     if isinstance(domain, MetricGraph):
         return usual_mesh(domain, max_cell), fit
     if isinstance(domain, FiniteElementSpace):
@@ -34,7 +39,7 @@ def as_domain(
     if not isinstance(domain, Prior):
         raise ParameterError(
             f"an optimizer needs a network, a mesh or a prior, got {type(domain).__name__}; "
-            "make a network with MetricGraph(tails, heads, lengths)"
+            "read a network with netbo.read(path) or make one with MetricGraph(tails, heads, lengths)"
         )
     if is_given:
         raise ParameterError(

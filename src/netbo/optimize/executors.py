@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
+from threading import Thread
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from netbo.errors import ParameterError
@@ -42,7 +43,25 @@ def process_pool(n: int) -> ProcessPoolExecutor:
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - most runs need no processes
     from multiprocessing import get_context  # noqa: PLC0415
 
-    return ProcessPoolExecutor(require_count(n, "executor"), mp_context=get_context("spawn"))
+    return ProcessPoolExecutor(
+        require_count(n, "executor"), mp_context=get_context("spawn"), initializer=_end_with_parent
+    )
+
+
+def _end_with_parent() -> None:
+    """Let this process end when the one that started it is killed: nobody would take its values."""
+    from multiprocessing import parent_process  # noqa: PLC0415 - only workers come here
+    from multiprocessing.connection import wait  # noqa: PLC0415
+
+    parent = parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        wait([parent.sentinel])
+        os._exit(1)  # no clean-up: the pool it belonged to is gone
+
+    Thread(target=watch, name="watch-parent", daemon=True).start()
 
 
 @contextmanager

@@ -105,6 +105,13 @@ class History:
         """Suggestions handed out so far, cancelled ones included: it numbers the random streams."""
         return sum(trial.asked is not None for trial in self._trials)
 
+    def follow(self, previous: History) -> None:
+        """Take the place of another history: what is modelled counts as changed only where it differs."""
+        before, now = previous.observed, self.observed
+        pairs = zip(before, now, strict=False)
+        is_changed = len(before) != len(now) or any(a is not b and a != b for a, b in pairs)
+        self.version_of_values = previous.version_of_values + is_changed
+
     def ask(self, point: Point) -> Trial:
         """A new pending trial."""
         return self._append(Trial(len(self), point, Status.PENDING, asked=point))

@@ -6,10 +6,10 @@ from typing import Any, TypeVar
 
 from netbo.acquisition import Acquisition
 from netbo.errors import ParameterError
-from netbo.fem import FiniteElementSpace
-from netbo.geometry import MetricGraph, Points
+from netbo.geometry import Points
 from netbo.optimize.candidates import Forbidden, SearchSpace
 from netbo.optimize.design import Design
+from netbo.optimize.domain import Domain
 from netbo.optimize.evaluation import Attempt, Objective
 from netbo.optimize.executors import count_workers, open_executor
 from netbo.optimize.learning import Learning
@@ -19,7 +19,6 @@ from netbo.optimize.progress import progress_bar
 from netbo.optimize.result import Result
 from netbo.optimize.running import Callback, Run
 from netbo.optimize.stopping import Budget, StopRule
-from netbo.priors import Prior
 
 Catch = type[BaseException] | tuple[type[BaseException], ...]
 T = TypeVar("T")
@@ -27,7 +26,7 @@ T = TypeVar("T")
 
 def maximize(
     f: Objective,
-    graph: MetricGraph | FiniteElementSpace | Prior,
+    graph: Domain,
     *,
     budget: int,
     seed: int = 0,
@@ -84,7 +83,7 @@ def maximize(
 
 def minimize(
     f: Objective,
-    graph: MetricGraph | FiniteElementSpace | Prior,
+    graph: Domain,
     *,
     budget: int,
     seed: int = 0,

@@ -11,14 +11,13 @@ import numpy as np
 from netbo.acquisition import Acquisition, score_function
 from netbo.arrays import BoolArray
 from netbo.errors import ExhaustedError, ObservationError, ParameterError
-from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Point, Points
 from netbo.optimize.answers import MaximizerSamples, Mode, SearchList, modes, search_list
 from netbo.optimize.candidates import Forbidden, Scores, SearchSpace
 from netbo.optimize.check import Check, check
 from netbo.optimize.continuum import Continuum
 from netbo.optimize.design import Design, Maximin, default_size
-from netbo.optimize.domain import as_domain, as_search
+from netbo.optimize.domain import Domain, as_domain, as_search
 from netbo.optimize.history import History, Status, Trial
 from netbo.optimize.learning import Learning, Outcome
 from netbo.optimize.names import as_acquisition, as_preset, as_sign
@@ -29,8 +28,8 @@ from netbo.optimize.suggestion import Suggestion
 from netbo.optimize.summary import Summary, summarize
 from netbo.optimize.surroundings import Surroundings
 from netbo.optimize.telling import as_place, as_subjects, as_told, is_number, spread
+from netbo.optimize.travel import Travel
 from netbo.posterior import Observations, Surrogate
-from netbo.priors import Prior
 
 USUAL_SEPARATION = 0.05  # of modes, in diameters
 _ASKING, _ANSWERING = 0, 1  # random streams
@@ -73,7 +72,7 @@ class Optimizer:
 
     def __init__(
         self,
-        domain: MetricGraph | FiniteElementSpace | Prior,
+        domain: Domain,
         *,
         preset: Preset | str = CALIBRATED,
         acquisition: Acquisition | str | None = None,
@@ -113,7 +112,7 @@ class Optimizer:
         self.history = History(history)
         self._learned: tuple[int, Outcome] | None = None  # with the version of the history it belongs to
         self._turned: Negated | None = None
-        self._imagined: tuple[Surrogate, tuple[int, ...], Surrogate] | None = None
+        self._imagined: tuple[Surrogate, tuple[Point, ...], Surrogate] | None = None
 
     def __repr__(self) -> str:
         return f"Optimizer({self.graph!r}, {len(self.search.points)} candidates, {self.history!r})"
@@ -126,27 +125,39 @@ class Optimizer:
     # Asking
 
     @overload
-    def ask(self) -> Suggestion: ...
+    def ask(self, *, travel: Travel | None = None) -> Suggestion: ...
     @overload
-    def ask(self, n: int) -> list[Suggestion]: ...
-    def ask(self, n: int | None = None) -> Suggestion | list[Suggestion]:
+    def ask(self, n: int, *, travel: Travel | None = None) -> list[Suggestion]: ...
+    def ask(self, n: int | None = None, *, travel: Travel | None = None) -> Suggestion | list[Suggestion]:
         """The next place to measure, or n of them to be measured at once; they are pending until told.
 
+        travel: where whoever measures comes from, and what the way costs.
         Fewer than n if there are no more to ask for; ExhaustedError if there is none.
         """
         if n is None:
-            return self._suggest()
+            return self._suggest(travel)
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
             raise ParameterError(f"n counts suggestions, got {n!r}; ask for one or more")
-        suggestions = [self._suggest()]
+        suggestions = [self._suggest(travel)]
         with suppress(ExhaustedError):
             while len(suggestions) < n:
-                suggestions.append(self._suggest())
+                suggestions.append(self._suggest(travel))
         return suggestions
 
-    def _suggest(self) -> Suggestion:
+    def _suggest(self, travel: Travel | None) -> Suggestion:
+        trial = self.history.ask(self.propose(travel))
+        return Suggestion(trial.id, trial.point)
+
+    def openings(self) -> BoolArray:
+        """Which candidates may be asked for now, (n_candidates,); ExhaustedError if there is none."""
+        return self._openings.after(self.history)
+
+    def propose(self, travel: Travel | None = None) -> Point:
+        """The place that `ask` would hand out now; nothing is recorded."""
         rng = self._stream(_ASKING, self.history.n_asked)
-        is_open = self._openings.after(self.history)
+        is_open = self.openings()
+        if travel is not None:
+            is_open = travel.restrict(is_open, self.search.points, self.graph)
         if self._is_designing:
             places = self._places(Status.OBSERVED, Status.FAILED, Status.PENDING)
             index = self.design.next(self.graph, self.search.points, places, is_open, rng)
@@ -154,9 +165,10 @@ class Optimizer:
         else:
             surrogate = self._imagining() if self.acquisition.hallucinates else self.upright
             scores = score_function(self.acquisition, surrogate, rng)
+            if travel is not None:
+                scores = travel.charge(scores, self.graph)
             place = self._maximize(scores, is_open, closing=True)  # alg:GP-bandits-FEM, Select
-        trial = self.history.ask(place[0])
-        return Suggestion(trial.id, trial.point)
+        return place[0]
 
     def _maximize(self, scores: Scores, is_open: BoolArray, *, closing: bool) -> Points:
         """The place with the largest score; `closing` keeps a continuum away from what is closed."""
@@ -180,16 +192,16 @@ class Optimizer:
         With several models averaged the mean moves a little: all of them imagine the mean of the mixture.
         """
         pending = self.history.pending
-        known, ids = self.upright, tuple(trial.id for trial in pending)
+        known, places = self.upright, tuple(trial.point for trial in pending)
         base, done = known, 0
         if self._imagined is not None and self._imagined[0] is known:
             earlier = self._imagined[1]
-            if ids[: len(earlier)] == earlier:
+            if places[: len(earlier)] == earlier:
                 base, done = self._imagined[2], len(earlier)
         for trial in pending[done:]:  # one by one, as they were asked for: rounding is then the same
             place = places_of([trial], self.search)
             base = base.extend(Observations(place, base.mean(place), self._imagined_noise(known, place)))
-        self._imagined = (known, ids, base)
+        self._imagined = (known, places, base)
         return base
 
     def _imagined_noise(self, known: Surrogate, places: Points) -> np.ndarray | None:
@@ -248,6 +260,15 @@ class Optimizer:
     def withdraw(self, suggestion: Suggestion | int) -> None:
         """Take a value back: it stays in the history and no longer counts."""
         self.history.withdraw(_id_of(suggestion))
+
+    def replace_history(self, history: Iterable[Trial]) -> None:
+        """Go on from another record; what was learned is kept as far as the values are the same.
+
+        A History is taken over, not copied: leave it to this optimizer.
+        """
+        record = history if isinstance(history, History) else History(history)
+        record.follow(self.history)
+        self.history = record
 
     # Answers
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,13 +17,13 @@ from netbo.optimize.history import Status
 from netbo.optimize.names import as_sign
 from netbo.optimize.optimizer import Best, Optimizer, Recommendation
 from netbo.optimize.summary import Summary
-from netbo.posterior import Posterior, Surrogate
+from netbo.posterior import Surrogate
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-FOUND = "#c0392b"  # the recommended place: no colour of the map is near it
+    from netbo.adapters.network import Network
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -73,25 +75,39 @@ class Result:
         """What is known and how far it can be trusted, to be printed."""
         return self.optimizer.summary()
 
-    def plot(self, ax: Axes | None = None, *, label: str | None = None) -> Axes:
-        """The network coloured by the posterior mean, with what was measured, failed and is recommended.
+    def plot(
+        self, ax: Axes | None = None, *, what: str = "mean", label: str | None = None, to_scale: bool = True
+    ) -> Axes:
+        """The network coloured by what is known, with what was measured, failed, is next and is recommended.
 
-        A network without coordinates is drawn as a profile, its edges laid end to end. label: of the values.
+        what: "mean" or "sd" of the posterior, "acquisition" (the scores that choose the next place) or
+            "probability" (of the best value, per unit of length).
+        label: of the values, with their unit.
+        to_scale: False stretches a long thin network to fill its axes.
+
+        A network without coordinates is drawn as a profile, its edges laid end to end.
         """
-        from netbo.plotting import draw_field, draw_points, draw_profile  # noqa: PLC0415 - needs matplotlib
+        from netbo.optimize.pictures import draw_view  # noqa: PLC0415 - needs matplotlib
 
-        graph, posterior = self.optimizer.graph, self.posterior
-        if graph.dimension is None:
-            return draw_profile(graph, cast("Posterior", posterior), ax, label=label)
-        ax = draw_field(graph, posterior.mean, ax, label=label or "posterior mean")
-        failed = [trial.point for trial in self.optimizer.history.having(Status.FAILED)]
-        if failed:
-            draw_points(graph, Points.at(failed, graph=graph), ax, marker="X", size=9, label="failed")
-        draw_points(graph, posterior.observations.points, ax, label="observed")
-        best = Points.at(self.recommend().point, graph=graph)
-        draw_points(graph, best, ax, marker="*", color=FOUND, size=13, label="recommended")
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=3, frameon=False)
-        return ax
+        return draw_view(self.optimizer, what, ax, label=label, to_scale=to_scale)
+
+    def plot_profile(
+        self,
+        ax: Axes | None = None,
+        *,
+        edges: Sequence[Hashable] | None = None,
+        between: tuple[Points, Points] | None = None,
+        label: str | None = None,
+    ) -> Axes:
+        """Mean, band and observations along edges, or along the shortest path between two places.
+
+        See `draw_profile`.
+        """
+        from netbo.plotting import draw_profile  # noqa: PLC0415 - needs matplotlib
+
+        return draw_profile(
+            self.optimizer.graph, self.posterior, ax, edges=edges, between=between, label=label
+        )
 
     def plot_convergence(
         self, ax: Axes | None = None, *, reference: float | None = None, label: str | None = None
@@ -105,6 +121,46 @@ class Result:
         return draw_convergence(
             values, ax, direction=self.optimizer.direction, reference=reference, label=label
         )
+
+    def plot_interactive(self, *, title: str | None = None) -> Any:
+        """A plotly Figure to hover over: edge, distance, mean, sd, acquisition, probability.
+
+        `.write_html(path)` makes a page of it. Needs the extra 'plotly'.
+        """
+        from netbo.optimize.pictures import draw_pages  # noqa: PLC0415 - needs matplotlib
+
+        return draw_pages(self.optimizer, title=title)
+
+    def export(
+        self, path: str | Path, network: Network | None = None, *, max_piece: float | None = None
+    ) -> Path:
+        """Your map with what is known on it (.gpkg, .geojson), or the trials as a table (.csv).
+
+        network: the network as it was read, for your own edge ids, measures and coordinate system.
+        max_piece: longest piece of line with one value, by default about 2,000 pieces in all.
+
+        Layers of a map: `field` (short pieces with mean, sd, acquisition, probability), `observations`,
+        `next` (pending), `candidates` (recommendation and modes). Maps need the extra 'geo'.
+        """
+        from netbo.optimize.exporting import export  # noqa: PLC0415 - needs pandas
+
+        return export(self, Path(path), network, max_piece)
+
+    def write_page(
+        self,
+        path: str | Path,
+        network: Network | None = None,
+        *,
+        title: str | None = None,
+        label: str | None = None,
+    ) -> Path:
+        """One HTML file with summary, maps, convergence, tables and settings; it refers to nothing outside.
+
+        network: the network as it was read, for your own addresses and its report. label: of the values.
+        """
+        from netbo.optimize.page import write_page  # noqa: PLC0415 - needs matplotlib
+
+        return write_page(self, path, network, title=title, label=label)
 
     def __repr__(self) -> str:
         history, unit = self.optimizer.history, self.optimizer.graph.unit

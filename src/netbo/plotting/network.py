@@ -1,4 +1,4 @@
-"""The plan of a network: its edges, a function on them as colour, points and edge ids."""
+"""The plan of a network: its edges, points on them, and edge ids."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,8 @@ from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Points
 from netbo.plotting import style
 from netbo.plotting.canvas import plan_axes
-from netbo.plotting.pieces import cut_into_pieces
+from netbo.plotting.pieces import MOST_PIECES, cut_into_pieces
+from netbo.plotting.widths import field_width
 
 Field = Callable[[Points], FloatArray]
 _TANGENT = 1e-3  # share of an edge over which its direction is taken
@@ -25,63 +26,25 @@ def draw_network(
     ax: Axes | None = None,
     *,
     color: str = style.QUIET,
-    linewidth: float = style.NETWORK_WIDTH,
-    vertex_size: float = style.VERTEX_SIZE,
+    linewidth: float | None = None,
+    vertex_size: float | None = None,
     to_scale: bool = True,
 ) -> Axes:
     """The edges as curves and the vertices as dots.
 
     to_scale: whether both directions share one scale; False stretches a long thin network to fill its axes.
-    vertex_size: diameter in points; 0 leaves the vertices out.
+    linewidth: in points; by default thinner where edges lie close.
+    vertex_size: diameter in points; 0 leaves the vertices out, as does None if they are more than 1,000.
     """
     ax = plan_axes(graph, ax, to_scale=to_scale)
-    ax.add_collection(_outline(graph, color, linewidth))
-    _draw_vertices(graph, ax, color, vertex_size)
+    if linewidth is None:
+        share = field_width(graph, ax) / style.FIELD_WIDTH
+        linewidth = max(style.LEAST_WIDTH, style.NETWORK_WIDTH * share)
+    if vertex_size is None:
+        vertex_size = style.VERTEX_SIZE if graph.n_vertices <= style.MOST_VERTICES else 0.0
+    ax.add_collection(outline(graph, color, linewidth), autolim=False)
+    draw_vertices(graph, ax, color, vertex_size)
     ax.autoscale_view()
-    return ax
-
-
-def draw_field(
-    graph: MetricGraph,
-    field: Field,
-    ax: Axes | None = None,
-    *,
-    samples: int = 2000,
-    cmap: str = style.VALUE_MAP,
-    norm: Normalize | None = None,
-    label: str | None = None,
-    linewidth: float = style.FIELD_WIDTH,
-    vertex_size: float = 0.0,
-    to_scale: bool = True,
-) -> Axes:
-    """A function on the network as colours along the edges, with a colour bar.
-
-    field: any function of Points, such as `posterior.mean`; it is called once, with the middles of about
-        `samples` pieces. Where it is NaN nothing but the outline is drawn.
-    norm: limits of the colours, by default those of the values; pass the same to pictures to compare.
-    """
-    ax = plan_axes(graph, ax, to_scale=to_scale)
-    pieces = cut_into_pieces(graph, samples)
-    values = as_float_vector(field(pieces.middles), "values of a field", ParameterError)
-    if len(values) != len(pieces.edge):
-        raise ParameterError(
-            f"a field must give one value per point, got {len(values)} for {len(pieces.edge)} points; "
-            "pass a function of Points such as posterior.mean"
-        )
-    ax.add_collection(_outline(graph, style.INK, linewidth + style.CASING))
-    colours = LineCollection(
-        list(pieces.segments),
-        array=np.ma.masked_invalid(values),
-        cmap=cmap,
-        norm=norm,
-        linewidths=linewidth,
-        capstyle="round",  # overlapping ends hide the seams between pieces
-        zorder=style.ON,
-    )
-    ax.add_collection(colours)
-    _draw_vertices(graph, ax, style.INK, vertex_size)
-    ax.autoscale_view()
-    ax.figure.colorbar(colours, ax=ax, label=label or "", fraction=0.05, pad=0.01, aspect=12)
     return ax
 
 
@@ -138,20 +101,28 @@ def draw_edge_ids(
     for name, place, side in zip(graph.edge_ids, middles, right, strict=True):
         ax.annotate(
             str(name), tuple(place), tuple(offset * side), textcoords="offset points", size=size,
-            color=style.INK, ha="center", va="center", zorder=style.TOP, path_effects=halo,
+            color=style.INK, ha="center", va="center", zorder=style.TOP, path_effects=halo, parse_math=False,
         )  # fmt: skip
     return ax
 
 
-def _outline(graph: MetricGraph, color: str, linewidth: float) -> LineCollection:
+def outline(graph: MetricGraph, color: str, linewidth: float) -> LineCollection:
+    """All edges as lines of one colour; of a very large drawing, without bends too small to see."""
     drawing = graph.drawing
-    curves = np.split(drawing.coordinates[:, :2], drawing.starts[1:-1])
-    return LineCollection(
-        curves, colors=color, linewidths=linewidth, capstyle="round", joinstyle="round", zorder=style.BEHIND
+    is_large = len(drawing.coordinates) > MOST_PIECES
+    curves = (
+        list(cut_into_pieces(graph, 1).segments)
+        if is_large
+        else np.split(drawing.coordinates[:, :2], drawing.starts[1:-1])
     )
+    return LineCollection(
+        curves, colors=color, linewidths=linewidth, capstyle="round", joinstyle="round", zorder=style.BEHIND,
+        rasterized=len(curves) > style.MOST_VECTORS,
+    )  # fmt: skip
 
 
-def _draw_vertices(graph: MetricGraph, ax: Axes, color: str, size: float) -> None:
+def draw_vertices(graph: MetricGraph, ax: Axes, color: str, size: float) -> None:
+    """Dots of a diameter in points; none if it is 0."""
     if size > 0:
         places = graph.embed(graph.vertex_points())
         ax.scatter(places[:, 0], places[:, 1], s=size**2, c=color, linewidths=0, zorder=style.ABOVE)

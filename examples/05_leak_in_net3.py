@@ -1,0 +1,127 @@
+"""Where is the leak in EPANET's Net3? Sixty simulated leaks against a night of readings at twelve loggers."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import SymLogNorm
+from wntr.library import ModelLibrary
+
+import netbo
+from netbo import plotting
+from netbo.adapters.wntr import LeakMisfit, leak_misfit, simulate_leak
+from netbo.arrays import FloatArray
+
+NET3 = ModelLibrary().get_filepath("Net3")  # an example of EPANET's own, in feet, gallons a minute and psi
+LEAK = ("113", 0.4)  # pipe and fraction: what the search does not know
+FLOW = 300.0  # gallons a minute, known from the balance of the district
+LOGGERS = ["15", "35", "105", "113", "143", "151", "163", "189", "197", "205", "219", "247"]
+NIGHT = 3600.0 * np.arange(6)  # seconds; one reading an hour from midnight to five
+SD = 0.02  # psi, of an hour's mean of a logger that reads every few seconds
+BUDGET = 60
+TRUTH, FOUND = "#f2c230", "#c0392b"  # colours of what the search does not know, and of its answer
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was found, how far it is from the leak along the pipes, and how well both explain the readings."""
+
+    result: netbo.Result
+    metres_off: float
+    score: float  # at the recommended place
+    score_of_truth: float
+
+
+def read_the_loggers(seed: int) -> LeakMisfit:
+    """The readings of a night with the leak, and the function that says how well another leak explains them.
+
+    In the field the readings come from the loggers' files; here they are simulated, with errors.
+    """
+    readings = simulate_leak(NET3, *LEAK, FLOW, loggers=LOGGERS, times=NIGHT.tolist(), sd=SD, seed=seed)
+    return leak_misfit(NET3, readings.pressures, FLOW, SD, score="root mean square")
+
+
+def judge(result: netbo.Result, misfit: LeakMisfit, network: netbo.Network) -> Answer:
+    """The recommended place beside the true one."""
+    pipe, fraction = LEAK
+    found = result.recommend().point
+    off = network.graph.distance(netbo.Points.at(found), network.points(pipe, fraction=fraction))[0, 0]
+    return Answer(result, float(off), misfit(found), misfit.at(pipe, fraction))
+
+
+def along(misfit: LeakMisfit, pipe: str, n: int = 21) -> tuple[FloatArray, FloatArray]:
+    """Fractions of a pipe, and the score of a leak there."""
+    fractions = np.linspace(0.0, 1.0, n)
+    return fractions, np.array([misfit.at(pipe, fraction) for fraction in fractions])
+
+
+def draw(answer: Answer, misfit: LeakMisfit, network: netbo.Network, path: Path) -> None:
+    """The network as the search knows it, the pipe it recommends, and the search in its order."""
+    graph, (pipe, fraction) = network.graph, LEAK
+    figure, axes = plt.subplot_mosaic(
+        [["plan", "pipe"], ["plan", "course"]],
+        figsize=(12.5, 6.4),
+        width_ratios=(1.3, 1),
+        layout="constrained",
+    )
+    plan, profile, course = (axes[name] for name in ("plan", "pipe", "course"))
+    found, seen = answer.result.recommend().point, answer.result.optimizer.observations
+    plotting.draw_field(
+        graph, answer.result.posterior.mean, plan, label="estimated score of a leak there",
+        norm=SymLogNorm(1.0, vmax=0.0),
+    )  # fmt: skip
+    truth, meters = network.points(pipe, fraction=fraction), graph.vertex_indices(LOGGERS)
+    rows = (
+        (truth, "P", TRUTH, 15, "true leak"),
+        (graph.vertex_points(meters), "v", "white", 8, "loggers"),
+        (seen.points, "o", "white", 4, "simulated leaks"),
+        (netbo.Points.at(found), "*", FOUND, 10, "recommended"),
+    )
+    for places, marker, color, size, label in rows:
+        plotting.draw_points(graph, places, plan, marker=marker, color=color, size=size, label=label)
+    plan.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=2, frameon=False)
+    fractions, scores = along(misfit, str(found.edge_id))
+    length = graph.lengths[graph.edge_indices(found.edge_id)[0]]
+    profile.plot(fractions * length, scores, color="black", label=f"score along pipe {found.edge_id}")
+    profile.axvline(found.distance, color=FOUND, linestyle="--", label="recommended")
+    if found.edge_id == pipe:
+        profile.axvline(fraction * length, color=TRUTH, linewidth=3, zorder=0, label="true leak")
+    profile.set_xlabel("metres from the pipe's first node")
+    profile.set_ylabel("score")
+    profile.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False)
+    answer.result.plot_convergence(course, reference=scores.max(), label="score")
+    course.set_yscale("symlog", linthresh=1.0)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def main(arguments: Sequence[str] | None = None) -> Answer:
+    """Run the example; the answer it returns is the one it prints."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("picture", nargs="?", type=Path, default=Path("out/leak_in_net3.png"))
+    parser.add_argument("--seed", type=int, default=0, help="of the search and of the errors of the readings")
+    given = parser.parse_args(arguments)
+    network = netbo.read(NET3)
+    print(network.report)
+    misfit = read_the_loggers(given.seed)
+    print(f"\n{misfit}")
+    result = netbo.maximize(misfit, network, budget=BUDGET, noise=0.0, seed=given.seed)
+    answer = judge(result, misfit, network)
+    found = result.recommend().point
+    print(
+        f"\nrecommended: pipe {found.edge_id}, {found.distance:.0f} m from its first node, "
+        f"score {answer.score:.2f}\n"
+        f"the leak is on pipe {LEAK[0]}, {answer.metres_off:.0f} m of pipe away, "
+        f"score {answer.score_of_truth:.2f} (about -1: errors only)"
+    )
+    draw(answer, misfit, network, given.picture)
+    print(f"picture: {given.picture}")
+    return answer
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""Links made a network: projected, measured, joined where asked, and reported on."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from netbo.adapters.building import block, build_graph, make_addresses
+from netbo.adapters.cautions import cautions_of
+from netbo.adapters.draft import Draft, make_draft
+from netbo.adapters.duplicates import find_twins
+from netbo.adapters.fates import Fates, decide_fates
+from netbo.adapters.inspection import inspect_graph
+from netbo.adapters.lengths import LengthChoice, choose_lengths
+from netbo.adapters.links import Links, Treatment
+from netbo.adapters.network import Network
+from netbo.adapters.noding import Junctions, find_junctions
+from netbo.adapters.pieces import Pieces, contract_places, cut_links, detach_ends, merge_twins
+from netbo.adapters.projection import Projected, project
+from netbo.adapters.report import Duplicate, Noded
+from netbo.adapters.reporting import make_report, note_vanished
+from netbo.arrays import FloatArray
+from netbo.errors import NetworkError
+from netbo.geometry import Curves
+from netbo.geometry.curve_edits import pick_curves
+from netbo.geometry.packed import ranges, row_starts
+
+
+def assemble(
+    links: Links,
+    *,
+    lengths: LengthChoice | None = None,
+    coordinates_are_lengths: bool = False,
+    snap: float = 0.0,
+    node: bool = False,
+    merge_duplicates: bool = False,
+    barriers: Iterable[tuple[Hashable, Any]] = (),
+    zero_length: Treatment = Treatment.CONTRACT,
+    metric_crs: Any = None,
+    gap_tolerance: float | None = None,
+) -> Network:
+    """A network of links, with a report that says what was found and what was done.
+
+    lengths: "given" or "drawn"; by default given where there are any. Drawn ones are metres along the
+        ellipsoid where the map is in degrees or out of scale.
+    coordinates_are_lengths: says so of degrees, of web-mercator units, or of coordinates of unknown origin.
+    snap: vertices this close, and ends this close to a line, become one; in the unit of the map (metres once
+        projected). Lengths stay as they were, only the drawing moves.
+    node: links that cross or touch are cut there.
+    merge_duplicates: links with the same ends and the same course become one that answers to all ids.
+    barriers: pairs (vertex id, edge ids): nothing passes there between these edges and the others.
+    zero_length: what happens to links without a length: contract, cut or drop.
+    metric_crs: projection of the drawing, in metres; by default a local one where the map is out of scale.
+    gap_tolerance: near misses up to this are reported; by default 1e-3 of the median edge as drawn.
+    """
+    if not 0 <= snap < np.inf:
+        raise NetworkError(f"snap must be a finite distance, got {snap}; use 0 to join nothing")
+    draft = make_draft(links)
+    projected = _project(draft, coordinates_are_lengths=coordinates_are_lengths, metric_crs=metric_crs)
+    chosen = choose_lengths(draft, projected, lengths, coordinates_are_lengths=coordinates_are_lengths)
+    fates = decide_fates(draft, chosen.lengths, zero_length)
+    curves, positions = _draw_edges(draft, projected, fates)
+    junctions = _find_junctions(draft, fates, curves, positions, snap=snap, node=node)
+    pieces = cut_links(draft, fates, chosen.lengths, curves, junctions)
+    pieces, places = contract_places(draft, fates, pieces, positions, junctions)
+    n_own = len(places.ids)
+    pieces, places = detach_ends(pieces, fates, places)
+    pieces, duplicates = _find_duplicates(draft, pieces, is_merged=merge_duplicates)
+    built = build_graph(draft, pieces, places, chosen, projected)
+    blocked = [(vertex, _as_names(edges, links)) for vertex, edges in barriers]
+    graph = block(built, blocked, draft, pieces, places)
+    addresses = make_addresses(draft, fates, chosen, pieces, places, built)
+    facts = inspect_graph(graph, int(np.count_nonzero(built.vertices < n_own)), gap_tolerance) | {
+        "duplicates": duplicates,
+        "duplicates_merged": merge_duplicates,
+        "noded": Noded() if junctions is None else junctions.noded,
+        "barriers": tuple((vertex, tuple(edges)) for vertex, edges in blocked),
+    }
+    report = make_report(draft, fates, chosen, projected, facts)
+    report = note_vanished(report, draft, fates, pieces, addresses)
+    return Network(graph, replace(report, warnings=cautions_of(report)), addresses)
+
+
+def _project(draft: Draft, *, coordinates_are_lengths: bool, metric_crs: Any) -> Projected | None:
+    """The drawing in a metric projection, vertices after the corners of links; None if nothing is drawn."""
+    if draft.lines is None:
+        return None
+    both = np.concatenate([draft.lines.coordinates, draft.lines.positions])
+    return project(
+        both,
+        draft.lines.starts,
+        draft.links.crs,
+        draft.ids,
+        coordinates_are_lengths=coordinates_are_lengths,
+        metric_crs=metric_crs,
+    )
+
+
+def _draw_edges(
+    draft: Draft, projected: Projected | None, fates: Fates
+) -> tuple[Curves | None, FloatArray | None]:
+    """Curves of the links that become edges, and the places of all vertices."""
+    if projected is None:
+        return None, None
+    rows, starts = np.flatnonzero(fates.is_edge), projected.starts
+    counts = np.diff(starts)[rows]
+    corners = projected.coordinates[ranges(starts[rows], counts)]
+    return Curves.proportional(corners, row_starts(counts)), projected.coordinates[starts[-1] :]
+
+
+def _find_junctions(
+    draft: Draft,
+    fates: Fates,
+    curves: Curves | None,
+    positions: FloatArray | None,
+    *,
+    snap: float,
+    node: bool,
+) -> Junctions | None:
+    if not (snap or node):
+        return None
+    if curves is None or positions is None:
+        raise NetworkError(
+            f"snapping and noding need a drawing, got none in {draft.links.source}; "
+            "leave snap and node out, or give positions"
+        )
+    rows = np.flatnonzero(fates.is_edge)
+    names = draft.vertex_ids, [draft.ids[row] for row in rows.tolist()]
+    ends = draft.tails[rows], draft.heads[rows]
+    return find_junctions(curves, ends, positions, names, snap=snap, node=node)
+
+
+def _find_duplicates(
+    draft: Draft, pieces: Pieces, *, is_merged: bool
+) -> tuple[Pieces, tuple[Duplicate, ...]]:
+    """Links that repeat others, merged if asked."""
+    kept = np.flatnonzero(pieces.is_edge)
+    curves = None if pieces.curves is None else pick_curves(pieces.curves, kept)
+    twins = find_twins(pieces.tails[kept], pieces.heads[kept], pieces.lengths[kept], curves)
+    link = pieces.link[kept]
+    duplicates = tuple(
+        Duplicate(draft.ids[first], draft.ids[second], is_reversed)
+        for first, second, is_reversed in zip(
+            link[twins.first].tolist(), link[twins.second].tolist(), twins.is_reversed.tolist(), strict=True
+        )
+    )
+    return merge_twins(pieces, kept, twins) if is_merged else pieces, duplicates
+
+
+def _as_names(edges: Any, links: Links) -> list[Hashable]:
+    """One edge id or several; a tuple that is itself an id counts as one."""
+    if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
+        return [edges]
+    if isinstance(edges, tuple) and (edges in links.aliases or edges in set(links.ids)):
+        return [edges]
+    return list(edges)

@@ -1,0 +1,168 @@
+"""One door for all networks: the format is recognised, the reader is called."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from netbo.adapters.assemble import assemble
+from netbo.adapters.netbo_json import FORMAT, read_network
+from netbo.adapters.network import Network
+from netbo.adapters.wrapping import as_network
+from netbo.errors import NetworkError
+from netbo.geometry import MetricGraph
+
+READERS = ("networkx", "geopandas", "osmnx", "wntr", "pandapower", "topohub", "swc")
+FORMATS = (*READERS, "json")
+SUFFIXES = {
+    ".gpkg": "geopandas",
+    ".shp": "geopandas",
+    ".geojson": "geopandas",
+    ".zip": "geopandas",
+    ".fgb": "geopandas",
+    ".parquet": "geopandas",
+    ".inp": "wntr",
+    ".swc": "swc",
+}
+TOPOLOGY = re.compile(r"^[A-Za-z_]+/[\w-]+(/[\w-]+)*$")  # as topohub names them: sndlib/newyork
+SNIFFED = 200_000  # characters of a GraphML file that are searched for the marks of OSMnx
+
+
+def read(source: Any, *, format: str | None = None, **options: Any) -> Network:  # noqa: A002
+    """A network from a file, a name or an object, with a report on it.
+
+    source: a path to GeoPackage, Shapefile (also zipped), GeoJSON, GraphML, EPANET .inp, pandapower .json,
+        SWC, or JSON of our own; a name of topohub such as "sndlib/newyork"; or a NetworkX, OSMnx, geopandas,
+        WNTR or pandapower object, or a MetricGraph.
+    format: one of "networkx", "geopandas", "osmnx", "wntr", "pandapower", "topohub", "swc", "json" where the
+        source does not say.
+    options: of the reader (see netbo.adapters) and of `assemble`: lengths, snap, node, barriers, ...
+
+    >>> import networkx
+    >>> streets = networkx.Graph()
+    >>> streets.add_edge("church", "mill", length=120.0)
+    >>> streets.add_edge("mill", "ford", length=80.0)
+    >>> network = read(streets)
+    >>> network.graph
+    MetricGraph(3 vertices, 2 edges, total length 200, 1 component)
+    """
+    if isinstance(source, Network | MetricGraph) and format is None:
+        _refuse_options(options, {}, "a graph that is already read")
+        return as_network(source)
+    kind = _as_format(format) if format is not None else recognise(source)
+    if kind == "json":
+        _refuse_options(options, {}, "JSON of our own")
+        return read_network(source)
+    reader = _reader(kind)
+    _refuse_options(options, _options_of(reader), kind)
+    network: Network = reader(source, **options)
+    return network
+
+
+def recognise(source: Any) -> str:
+    """Name of the format of a source, from its type, its suffix or its content."""
+    if isinstance(source, str | Path):
+        return _of_path(source)
+    first = source[0] if isinstance(source, list | tuple) and source else source  # frames come in lists, too
+    packages = {cls.__module__.split(".")[0] for cls in type(first).__mro__}
+    for package in ("geopandas", "wntr", "pandapower"):
+        if package in packages:
+            return package
+    if "networkx" in packages:
+        return "osmnx" if _is_osmnx(source) else "networkx"
+    raise NetworkError(
+        f"cannot read {type(source).__name__} as a network; pass a path, a NetworkX, OSMnx, geopandas, WNTR "
+        f"or pandapower object, or say format= (one of {', '.join(FORMATS)})"
+    )
+
+
+def _is_osmnx(graph: Any) -> bool:
+    """OSMnx graphs name a coordinate system and have x and y on every node."""
+    if not (graph.is_multigraph() and "crs" in graph.graph):
+        return False
+    return all("x" in node and "y" in node for _, node in graph.nodes(data=True))
+
+
+def _of_path(source: str | Path) -> str:
+    path = Path(source)
+    if not path.exists():
+        if isinstance(source, str) and TOPOLOGY.match(source):
+            return "topohub"
+        raise NetworkError(f"no file is called {str(source)!r}; check the path")
+    suffix = path.suffix.lower()
+    if suffix == ".json":
+        return _of_json(path)
+    if suffix == ".graphml":
+        return _of_graphml(path)
+    if suffix in SUFFIXES:
+        return SUFFIXES[suffix]
+    known = ", ".join(sorted([*SUFFIXES, ".json", ".graphml"]))
+    raise NetworkError(
+        f"cannot tell the format of {str(source)!r} from its suffix {suffix!r}; the known ones are {known}: "
+        f"rename it or say format= (one of {', '.join(FORMATS)})"
+    )
+
+
+def _of_json(path: Path) -> str:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as cause:
+        raise NetworkError(f"{str(path)!r} is no JSON that can be read: {cause}; write it again") from cause
+    if isinstance(document, dict):
+        if document.get("format") == FORMAT:
+            return "json"
+        if document.get("type") in ("FeatureCollection", "Feature", "LineString", "MultiLineString"):
+            return "geopandas"
+        if "pandapower" in f"{document.get('_module')} {document.get('_class')}":
+            return "pandapower"
+    raise NetworkError(
+        f"{str(path)!r} is JSON, but neither our own, nor GeoJSON, nor pandapower's; say format= if it is one"
+    )
+
+
+def _of_graphml(path: Path) -> str:
+    with path.open(encoding="utf-8", errors="replace") as file:
+        head = file.read(SNIFFED)
+    marks = ('attr.name="osmid"', 'attr.name="crs"')
+    return "osmnx" if all(mark in head for mark in marks) else "networkx"
+
+
+def _as_format(name: str) -> str:
+    if name not in FORMATS:
+        raise NetworkError(f"format must be one of {', '.join(FORMATS)}, got {name!r}; leave it out to guess")
+    return name
+
+
+def _reader(kind: str) -> Callable[..., Network]:
+    reader: Callable[..., Network] = getattr(import_module(f"netbo.adapters.{kind}"), f"read_{kind}")
+    return reader
+
+
+def _options_of(reader: Callable[..., Any]) -> Mapping[str, Any]:
+    """Keywords a reader takes; one with ** passes the rest on to `assemble`."""
+    found = {}
+    passes_on = False
+    for name, parameter in inspect.signature(reader).parameters.items():
+        passes_on |= parameter.kind is parameter.VAR_KEYWORD
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            found[name] = parameter
+    if passes_on:
+        rest = inspect.signature(assemble).parameters.items()
+        found |= {name: each for name, each in rest if each.kind is each.KEYWORD_ONLY}
+    return found
+
+
+def _refuse_options(options: Mapping[str, Any], known: Mapping[str, Any], what: str) -> None:
+    unknown = [name for name in options if name not in known]
+    if not unknown:
+        return
+    close = get_close_matches(unknown[0], known, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    there_are = ", ".join(known) if known else "none"
+    raise NetworkError(f"reading {what} has no option {unknown[0]!r}; {hint}the options are: {there_are}")

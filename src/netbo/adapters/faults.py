@@ -1,0 +1,247 @@
+"""Where is the fault that these meters saw? A misfit over line and fraction, by pandapower."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from netbo.adapters.choices import listing
+from netbo.adapters.fault_places import Relay, live_ends, place_fault, short_circuit
+from netbo.adapters.misfit import Score, as_score, require_sd
+from netbo.adapters.power_nets import open_net, quiet
+from netbo.arrays import FloatArray
+from netbo.errors import NetworkError, NumericalError, ParameterError
+from netbo.geometry import Point
+
+VOLTAGE_FACTOR = 1.1  # c_max of IEC 60909 with 10 % tolerance at low voltage: the same at every level
+RATIO_TOLERANCE = 1e-9  # of transformers; rounding only
+
+
+@dataclass(frozen=True)
+class FaultReadings:
+    """What meters show during a fault.
+
+    voltages: by bus, as a share of the voltage before the fault.
+    currents: by (line, bus), in kA at that end of the line.
+    """
+
+    voltages: dict[int, float]
+    currents: dict[Relay, float]
+
+
+@dataclass(frozen=True, eq=False)
+class FaultMisfit:
+    """A function of a `Point` on a line: how well a fault there explains the readings; picklable.
+
+    Made by `fault_misfit`, which checks what it is given.
+    """
+
+    net: Any = field(repr=False)
+    source: str
+    readings: FaultReadings
+    sd: float
+    current_sd: float
+    resistance: float
+    score: Score
+
+    def __call__(self, place: Point) -> float:
+        """The score of a fault at a place of the network that `read_pandapower` reads."""
+        if place.fraction is None:
+            raise ParameterError(
+                f"a fault needs the fraction of its line, got none on {place.edge_id!r}; "
+                "take points of a network"
+            )
+        return self.at(place.edge_id, place.fraction)
+
+    def at(self, line: Any, fraction: float) -> float:
+        """The score of a fault at a fraction (0 to 1) of a line, from its from_bus."""
+        return self.score.of(self.residuals(line, fraction))
+
+    def residuals(self, line: Any, fraction: float) -> FloatArray:
+        """Simulated minus measured, in standard deviations: voltages, then currents."""
+        measured = self.readings
+        simulated = _simulate(
+            self.net, (line, fraction, self.resistance), measured.voltages, measured.currents
+        )
+        return np.array(
+            [(simulated.voltages[bus] - value) / self.sd for bus, value in measured.voltages.items()]
+            + [(simulated.currents[at] - value) / self.current_sd for at, value in measured.currents.items()]
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"FaultMisfit({self.source}: {len(self.readings.voltages)} voltages with sd {self.sd:g}, "
+            f"{len(self.readings.currents)} currents with sd {self.current_sd:g} kA)"
+        )
+
+
+def fault_misfit(
+    net: Any,
+    voltages: Mapping[int, float],
+    sd: float,
+    *,
+    currents: Mapping[Relay, float] | None = None,
+    current_sd: float | None = None,
+    resistance: float = 0.0,
+    score: Score | str = Score.LOG_LIKELIHOOD,
+) -> FaultMisfit:
+    """How well a three-phase fault at (line, fraction) explains measured voltages and currents.
+
+    A fault pulls down the voltage of every bus, the more the nearer the bus is to the way the current takes:
+    what remains at bus k is |1 - Z_kf / (Z_ff + resistance)|. A few buses along the feeders, and the currents
+    at their heads, therefore tell the place. Shares of the voltage before the fault are compared, so the
+    level of that voltage is not needed.
+
+    net: pandapower net or its JSON; it is never changed. The strength of the supplying grid must be in
+        net.ext_grid (s_sc_max_mva, rx_max); loads are neglected, as in IEC 60909.
+    voltages: {bus: share of the voltage before the fault that remained}; sd: error of one of them.
+    currents: {(line, bus): kA at that end of the line}; current_sd: their error. At nominal voltage.
+    resistance: of the fault, in ohm.
+
+    Of parallel systems in one line one is faulted. A line switched off at an end is faulted up to there.
+    """
+    opened, source = open_net(net)
+    readings = FaultReadings(dict(voltages), dict(currents or {}))
+    if not (readings.voltages or readings.currents):
+        raise NetworkError("a misfit needs readings, got none; give {bus: share of the voltage}")
+    if readings.currents and current_sd is None:
+        raise ParameterError("currents need current_sd, got none; give the error of one in kA")
+    for value in (*readings.voltages.values(), *readings.currents.values()):
+        if not np.isfinite(value):
+            raise NetworkError(f"readings must be finite, got {value}; leave missing ones out")
+    if not (np.isfinite(resistance) and resistance >= 0):
+        raise ParameterError(f"resistance must not be negative, got {resistance}; a bolted fault has 0 ohm")
+    prepared = copy.deepcopy(opened)
+    _require_meters(prepared, readings.voltages, readings.currents)
+    _require_short_circuits(prepared, needs_voltages=bool(readings.voltages))
+    return FaultMisfit(
+        prepared,
+        source,
+        readings,
+        require_sd(sd, "sd"),
+        require_sd(1.0 if current_sd is None else current_sd, "current_sd"),
+        float(resistance),
+        as_score(score),
+    )
+
+
+def simulate_fault(
+    net: Any,
+    line: int,
+    fraction: float,
+    *,
+    buses: Iterable[int],
+    relays: Iterable[Relay] = (),
+    resistance: float = 0.0,
+    sd: float = 0.0,
+    current_sd: float = 0.0,
+    seed: int = 0,
+) -> FaultReadings:
+    """What meters at buses and relays would show during a fault, plus normal errors: data to try on.
+
+    Arguments are those of `fault_misfit`.
+    """
+    opened, _ = open_net(net)
+    at = list(buses), list(relays)
+    _require_meters(opened, *at)
+    _require_short_circuits(opened, needs_voltages=bool(at[0]))
+    exact = _simulate(opened, (line, fraction, resistance), *at)
+    rng = np.random.default_rng(seed)
+    return FaultReadings(
+        {bus: value + sd * rng.standard_normal() for bus, value in exact.voltages.items()},
+        {relay: value + current_sd * rng.standard_normal() for relay, value in exact.currents.items()},
+    )
+
+
+def _simulate(
+    net: Any, fault: tuple[Any, float, float], buses: Iterable[int], relays: Iterable[Relay]
+) -> FaultReadings:
+    """Readings without errors."""
+    line, fraction, resistance = fault
+    changed = copy.deepcopy(net)
+    with quiet():
+        placed = place_fault(changed, line, fraction)
+        try:
+            short_circuit(changed, placed.bus, resistance)
+        except ValueError as cause:
+            raise NumericalError(
+                f"pandapower cannot compute a fault at {fraction:g} of line {line}, got {cause}; "
+                "check the supply of that line"
+            ) from cause
+    results = changed.res_line_sc
+    live = live_ends(changed)
+    voltages = {bus: float(results.at[live[bus][0], f"vm_{live[bus][1]}_pu"]) for bus in buses}
+    currents = {
+        relay: abs(sum(_current(results, part, end) for part, end in placed.ends(*relay))) for relay in relays
+    }
+    return FaultReadings(
+        {bus: share / VOLTAGE_FACTOR for bus, share in voltages.items()},
+        {relay: current / VOLTAGE_FACTOR for relay, current in currents.items()},
+    )
+
+
+def _current(results: Any, line: int, end: str) -> complex:
+    """Phasor of the current into a line at one of its ends, in kA."""
+    size, angle = results.at[line, f"ikss_{end}_ka"], results.at[line, f"ikss_{end}_degree"]
+    return complex(size * np.exp(1j * np.deg2rad(angle)))
+
+
+def _require_meters(net: Any, buses: Iterable[int], relays: Iterable[Relay]) -> None:
+    live = live_ends(net)
+    for bus in buses:
+        if bus not in live:
+            raise NetworkError(
+                f"voltage meters must be at a bus with a line that is on, got {bus!r}; such buses are "
+                f"{listing(sorted(live))}"
+            )
+    for relay in relays:
+        if not isinstance(relay, tuple) or len(relay) != 2 or relay[0] not in net.line.index:
+            raise NetworkError(
+                f"currents are measured at (line, bus), got {relay!r}; lines are {listing(net.line.index)}"
+            )
+        ends = [int(net.line.at[relay[0], end]) for end in ("from_bus", "to_bus")]
+        if relay[1] not in ends:
+            raise NetworkError(f"line {relay[0]!r} ends at buses {ends[0]} and {ends[1]}, got {relay[1]!r}; "
+                               "name one of them")  # fmt: skip
+
+
+def _require_short_circuits(net: Any, *, needs_voltages: bool) -> None:
+    """One trial, so that what the net lacks is said at once."""
+    grids = net.ext_grid[net.ext_grid["in_service"].astype(bool)]
+    missing = [each for each in ("s_sc_max_mva", "rx_max") if each not in grids or grids[each].isna().any()]
+    if len(grids) and missing:
+        raise NetworkError(
+            f"short circuits need the strength of the supplying grid, got no {missing[0]} in net.ext_grid; "
+            "set s_sc_max_mva (say 1000) and rx_max (say 0.1)"
+        )
+    if needs_voltages:
+        _require_ratios(net)
+    trial = copy.deepcopy(net)
+    supplied = grids["bus"] if len(grids) else net.line["from_bus"]
+    try:
+        with quiet():
+            short_circuit(trial, int(supplied.iloc[0]), 0.0)
+    except Exception as cause:  # pandapower raises whatever the missing column provokes
+        raise NetworkError(
+            f"pandapower must be able to compute short circuits of the net, got {cause}; complete it (static "
+            "generators need k, or in_service False)"
+        ) from cause
+
+
+def _require_ratios(net: Any) -> None:
+    """pandapower gives no voltages during a fault where a transformer's ratio is not that of its buses."""
+    of_bus = net.bus["vn_kv"]
+    for table, low in (("trafo", "lv"), ("trafo3w", "mv"), ("trafo3w", "lv")):
+        units = net[table]
+        rated = units["vn_hv_kv"] / units[f"vn_{low}_kv"]
+        between = of_bus[units["hv_bus"]].to_numpy() / of_bus[units[f"{low}_bus"]].to_numpy()
+        off = np.flatnonzero(np.abs(rated.to_numpy() / between - 1) > RATIO_TOLERANCE)
+        if off.size:
+            raise NetworkError(
+                "rated voltages of transformers must be those of their buses for voltages during a fault, "
+                f"got another ratio in {table} {units.index[off[0]]}; change them, or use currents only"
+            )

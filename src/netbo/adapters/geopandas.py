@@ -1,0 +1,179 @@
+"""Lines of a GeoDataFrame, or of any file geopandas reads, as networks."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from netbo.adapters.assemble import assemble
+from netbo.adapters.line_files import PURPOSE, read_line_file
+from netbo.adapters.line_parts import LineParts, line_parts
+from netbo.adapters.links import Links
+from netbo.adapters.network import Network
+from netbo.arrays import FloatArray
+from netbo.errors import NetworkError
+from netbo.optional import require
+
+
+def read_geopandas(
+    source: Any,
+    *,
+    id: str | None = None,  # noqa: A002  the word users look for
+    length: str | None = None,
+    layer: str | None = None,
+    crs: Any = None,
+    unit: str | None = None,
+    heights: bool = False,
+    **assembly: Any,
+) -> Network:
+    """Network of lines in a GeoDataFrame, several of them, or a file; see `links_from_geopandas`.
+
+    assembly: options of `assemble`, such as snap=, node= or barriers=. Lines meet where their ends are
+    exactly equal unless one of these says more.
+    """
+    links = links_from_geopandas(
+        source, id=id, length=length, layer=layer, crs=crs, unit=unit, heights=heights
+    )
+    return assemble(links, **assembly)
+
+
+def links_from_geopandas(
+    source: Any,
+    *,
+    id: str | None = None,  # noqa: A002  the word users look for
+    length: str | None = None,
+    layer: str | None = None,
+    crs: Any = None,
+    unit: str | None = None,
+    heights: bool = False,
+) -> Links:
+    """What lines in a table say; nothing but their ends says what meets.
+
+    source: a GeoDataFrame or GeoSeries, a list of them, or a file (GeoPackage, Shapefile, GeoJSON, ...).
+    id: column that names the features; None: the index, in a file the feature id. With several frames that
+        is (number of the frame, index).
+    length: column that holds the lengths, in `unit`; None: the drawing is measured.
+    layer: of a file that has several.
+    crs: coordinate system of frames that carry none.
+    heights: whether to keep third coordinates.
+    """
+    frame, name = _frame_of(source, layer)
+    ids = _ids(frame, id, name)
+    parts = line_parts(ids, frame.geometry.tolist(), name, heights=heights)
+    columns = {
+        str(column): frame[column].tolist() for column in frame.columns if column != frame.geometry.name
+    }
+    return Links(
+        source=name,
+        ids=parts.ids,
+        lengths=_lengths(frame, length, parts, name),
+        curves=parts.curves,
+        crs=_crs(frame, crs, name),
+        unit=unit,
+        attributes={
+            column: [values[feature] for feature in parts.features]
+            for column, values in columns.items()
+            if column not in (id, length)
+        },
+        notes=parts.notes,
+    )
+
+
+def _frame_of(source: Any, layer: str | None) -> tuple[Any, str]:
+    """One frame with rows, and what to call it."""
+    geopandas = require("geopandas", extra="geo", purpose=PURPOSE)
+    if isinstance(source, str | PathLike):
+        frame, name = read_line_file(source, layer)
+    elif layer is not None:
+        raise NetworkError(f"a layer is chosen from a file, got layer={layer!r} with a table; leave it out")
+    elif isinstance(source, list | tuple):
+        frame, name = _together(source, geopandas), f"{len(source)} GeoDataFrames"
+    else:
+        frame, name = source, type(source).__name__
+    if isinstance(frame, geopandas.GeoSeries):
+        frame = frame.to_frame("geometry")
+    if not isinstance(frame, geopandas.GeoDataFrame) or frame.active_geometry_name is None:
+        raise NetworkError(
+            f"lines come as a GeoDataFrame with a geometry column, got {type(frame).__name__} from {name}; "
+            "name the column with frame.set_geometry(...)"
+        )
+    if not len(frame):
+        raise NetworkError(f"a network needs at least one line, got none in {name}; check the file or filter")
+    return frame, name
+
+
+def _together(frames: Sequence[Any], geopandas: Any) -> Any:
+    """Frames of one coordinate system below each other."""
+    systems = [each.crs for each in frames]
+    if any(system != systems[0] for system in systems):
+        number = next(i for i, system in enumerate(systems) if system != systems[0])
+        raise NetworkError(
+            f"lines must share one coordinate system, got {_called(systems[0])} in frame 0 and "
+            f"{_called(systems[number])} in frame {number}; convert one with frame.to_crs(...)"
+        )
+    tables = [each.to_frame("geometry") if isinstance(each, geopandas.GeoSeries) else each for each in frames]
+    pandas = require("pandas", extra="geo", purpose=PURPOSE)
+    return pandas.concat(tables, keys=range(len(tables)))
+
+
+def _called(system: Any) -> str:
+    return "none" if system is None else str(system.to_string())
+
+
+def _crs(frame: Any, crs: Any, name: str) -> Any:
+    """The coordinate system of the frame; a given one may not contradict it."""
+    if crs is None or frame.crs is None:
+        return frame.crs if crs is None else crs
+    if frame.crs != crs:
+        raise NetworkError(
+            f"crs= is for lines without a coordinate system, got {crs!r} for {name} in {_called(frame.crs)}; "
+            "convert the lines with frame.to_crs(...)"
+        )
+    return frame.crs
+
+
+def _ids(frame: Any, column: str | None, name: str) -> list[Hashable]:
+    if column is None:
+        return list(frame.index.tolist())
+    values = _column(frame, column, name, "id")
+    missing = np.flatnonzero(values.isna().to_numpy())
+    if missing.size:
+        raise NetworkError(
+            f"every feature needs an id, got none in column {column!r} at row {missing[0]} of {name}; "
+            "fill it, or leave id= out to use the index"
+        )
+    return list(values.tolist())
+
+
+def _lengths(frame: Any, column: str | None, parts: LineParts, name: str) -> FloatArray | None:
+    """Lengths of the parts; the parts of a feature share its length as they share the drawn one."""
+    if column is None:
+        return None
+    given = _column(frame, column, name, "length")
+    values = given.astype(object).where(given.notna(), None).tolist()  # pandas has several ways to say none
+    lengths = [
+        _as_length(values[feature], parts.ids[row], column) for row, feature in enumerate(parts.features)
+    ]
+    return np.array(lengths) * parts.shares
+
+
+def _as_length(value: Any, feature: Hashable, column: str) -> float:
+    try:
+        return np.nan if value is None else float(value)
+    except (TypeError, ValueError) as cause:
+        raise NetworkError(
+            f"lengths must be numbers, got {value!r:.60} in column {column!r} at {feature!r}; "
+            "convert it first"
+        ) from cause
+
+
+def _column(frame: Any, column: str, name: str, option: str) -> Any:
+    if column not in frame.columns:
+        there = ", ".join(repr(str(each)) for each in frame.columns if each != frame.geometry.name) or "none"
+        raise NetworkError(
+            f"{name} has no column {column!r}; there are {there}: pass one of them as {option}=, or none"
+        )
+    return frame[column]

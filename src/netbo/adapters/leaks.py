@@ -1,0 +1,240 @@
+"""Where is the leak that these loggers saw? A misfit over pipe and fraction, by EPANET."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from netbo.adapters.choices import listing
+from netbo.adapters.epanet import WaterModel, simulate, water_model
+from netbo.adapters.leak_places import place_leak
+from netbo.adapters.misfit import Score, as_score, require_fraction, require_sd
+from netbo.arrays import FloatArray
+from netbo.errors import NetworkError, ParameterError
+from netbo.geometry import Point
+
+
+@dataclass(frozen=True, eq=False)
+class LeakReadings:
+    """What instruments show, one row a time in seconds: pressures at nodes and flows in links."""
+
+    pressures: pd.DataFrame
+    flows: pd.DataFrame
+
+
+@dataclass(frozen=True, eq=False)
+class LeakMisfit:
+    """A function of a `Point` on a pipe: how well a leak there explains the readings; picklable.
+
+    Made by `leak_misfit`, which checks what it is given.
+    """
+
+    model: WaterModel
+    readings: LeakReadings
+    flow: float
+    sd: float
+    meter_sd: float
+    score: Score
+
+    def __call__(self, place: Point) -> float:
+        """The score of a leak at a place of the network that `read_wntr` reads."""
+        if place.fraction is None:
+            raise ParameterError(
+                f"a leak needs the fraction of its pipe, got none on {place.edge_id!r}; "
+                "take points of a network"
+            )
+        return self.at(place.edge_id, place.fraction)
+
+    def at(self, pipe: Any, fraction: float) -> float:
+        """The score of a leak at a fraction (0 to 1) of a pipe, from its first node."""
+        return self.score.of(self.residuals(pipe, fraction))
+
+    def residuals(self, pipe: Any, fraction: float) -> FloatArray:
+        """Simulated minus measured, in standard deviations, without the readings that are missing."""
+        pressures, flows = self.readings.pressures, self.readings.flows
+        simulated = _simulate(
+            self.model, (pipe, fraction, self.flow), _Wanted(pressures.index, pressures, flows)
+        )
+        parts = (
+            (simulated.pressures - pressures).to_numpy() / self.sd,
+            (simulated.flows - flows).to_numpy() / self.meter_sd,
+        )
+        every = np.concatenate([part.ravel() for part in parts])
+        return np.asarray(every[~np.isnan(every)])
+
+    def __repr__(self) -> str:
+        units, readings = self.model.units, self.readings
+        return (
+            f"LeakMisfit({self.model.source}: a leak of {self.flow:g} {units.flow}, "
+            f"{readings.pressures.size} pressures with sd {self.sd:g} {units.pressure}, "
+            f"{readings.flows.size} flows)"
+        )
+
+
+def leak_misfit(
+    inp: Any,
+    loggers: Any,
+    flow: float,
+    sd: float,
+    *,
+    meters: Any = None,
+    meter_sd: float | None = None,
+    units: str | None = None,
+    score: Score | str = Score.LOG_LIKELIHOOD,
+) -> LeakMisfit:
+    """How well a leak at (pipe, fraction) explains measured pressures: a function to maximize over a network.
+
+    The pipe is split there, the leak is a constant demand of `flow`, EPANET simulates, and the score is
+    -sum(((p - measured) / sd)^2) / 2 (or its gentle twin, see `Score`).
+
+    inp: EPANET file or WaterNetworkModel. It is never changed, and no file is left behind.
+    loggers: measured pressures: a table with one column a node and one row a time (index in seconds, or
+        timedeltas), or {node: pressure} at time 0. NaN: that reading is missing.
+    flow: of the leak. sd: error of one reading.
+    meters, meter_sd: measured flows in links, in the same form, and their error.
+    units: of flows, pressures and errors. 'file': the flow unit of the file, with psi or m; 'SI': m3/s and m
+        of water. By default 'file' for a path and 'SI' for a wntr model, which is what wntr holds itself.
+
+    A pipe closed at the start, or with a check valve, is closed at its head: there the part that leaks hangs
+    on the first node. At an end that is a tank or reservoir the leak is a thousandth of the pipe inside.
+    """
+    model = water_model(inp, units)
+    pressures = _as_table(loggers, model.nodes, "loggers", model)
+    flows = _as_table({} if meters is None else meters, model.links, "meters", model)
+    if meters is None:
+        flows = pd.DataFrame(index=pressures.index)
+    elif meter_sd is None:
+        raise ParameterError("flow meters need meter_sd, got none; give the error of one flow reading")
+    if not pressures.index.equals(flows.index):
+        raise NetworkError(
+            f"loggers and meters must have the same times, got {len(pressures)} and {len(flows)} rows; fill "
+            "what is missing with NaN"
+        )
+    if not (pressures.notna().any(axis=None) or flows.notna().any(axis=None)):
+        raise NetworkError("a misfit needs readings, got none; give {node: pressure} or a table")
+    return LeakMisfit(
+        model=model,
+        readings=LeakReadings(pressures, flows),
+        flow=_require_flow(flow),
+        sd=require_sd(sd, "sd"),
+        meter_sd=require_sd(1.0 if meter_sd is None else meter_sd, "meter_sd"),
+        score=as_score(score),
+    )
+
+
+def simulate_leak(
+    inp: Any,
+    pipe: str,
+    fraction: float,
+    flow: float,
+    *,
+    loggers: Sequence[str],
+    meters: Sequence[str] = (),
+    times: Sequence[float] | None = None,
+    sd: float = 0.0,
+    meter_sd: float = 0.0,
+    seed: int = 0,
+    units: str | None = None,
+) -> LeakReadings:
+    """What loggers (nodes) and meters (links) would show with a leak, plus normal errors: data to try on.
+
+    times: in seconds; by default every reported time of the file.
+    Other arguments are those of `leak_misfit`.
+    """
+    model = water_model(inp, units)
+    known = np.arange(0.0, model.duration + model.step / 2, model.step)
+    index = pd.Index(known if times is None else np.asarray(times, dtype=np.float64), name="time")
+    wanted = _Wanted(
+        _require_times(index, model),
+        _require_known(loggers, model.nodes, "loggers", model),
+        _require_known(meters, model.links, "meters", model),
+    )
+    exact = _simulate(model, (pipe, fraction, _require_flow(flow)), wanted)
+    rng = np.random.default_rng(seed)
+    return LeakReadings(
+        exact.pressures + sd * rng.standard_normal(exact.pressures.shape),
+        exact.flows + meter_sd * rng.standard_normal(exact.flows.shape),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Wanted:
+    """Times, and the nodes and links (any iterables of names) to be read."""
+
+    times: pd.Index
+    nodes: Any
+    links: Any
+
+
+def _simulate(model: WaterModel, leak: tuple[Any, float, float], wanted: _Wanted) -> LeakReadings:
+    """Readings without errors, in the units of the model."""
+    pipe, fraction, flow = leak
+    name, share = model.require_pipe(pipe), require_fraction(fraction)
+    changed = model.copy()
+    place_leak(changed, name, share, flow * model.units.flow_si)
+    described = f"a leak at {share:g} of pipe {name!r} of {model.source}"
+    results = simulate(changed, float(wanted.times.max()), described)
+    return LeakReadings(
+        _picked(results.node["pressure"], wanted.times, wanted.nodes) / model.units.pressure_si,
+        _picked(results.link["flowrate"], wanted.times, wanted.links) / model.units.flow_si,
+    )
+
+
+def _picked(table: pd.DataFrame, times: pd.Index, names: Any) -> pd.DataFrame:
+    picked = table.reindex(index=times, columns=list(names)).astype(np.float64)
+    picked.columns.name = None
+    return picked
+
+
+def _as_table(readings: Any, known: Sequence[str], what: str, model: WaterModel) -> pd.DataFrame:
+    """Readings with a row a time in seconds and a column a name."""
+    if isinstance(readings, pd.DataFrame):
+        table = readings.copy()
+    elif isinstance(readings, Mapping | pd.Series):
+        table = pd.DataFrame([dict(readings)], index=[0.0])
+    else:
+        raise NetworkError(
+            f"{what} must be a table or a mapping of measured values, got {type(readings).__name__}; make "
+            "data to try on with simulate_leak"
+        )
+    _require_known(list(table.columns), known, what, model)
+    seconds = table.index.total_seconds() if isinstance(table.index, pd.TimedeltaIndex) else table.index
+    table.index = _require_times(pd.Index(np.asarray(seconds, dtype=np.float64), name="time"), model)
+    try:
+        return table.astype(np.float64)
+    except (TypeError, ValueError) as cause:
+        raise NetworkError(
+            f"{what} must be numbers, got {cause}; use NaN where a reading is missing"
+        ) from cause
+
+
+def _require_known(names: Sequence[Any], known: Sequence[str], what: str, model: WaterModel) -> list[str]:
+    kind = "nodes" if what == "loggers" else "links"
+    unknown = [name for name in names if name not in set(known)]
+    if unknown:
+        raise NetworkError(
+            f"{what} must be at {kind} of {model.source}, got {unknown[0]!r}; there are {listing(known)}"
+        )
+    return list(names)
+
+
+def _require_times(times: pd.Index, model: WaterModel) -> pd.Index:
+    """Times at which EPANET reports a state."""
+    bad = [time for time in times if not (time >= 0 and float(time / model.step).is_integer())]
+    if bad or not len(times) or not times.is_unique:
+        got = f"{bad[0]:g} s" if bad else f"{len(times)} rows with repeated times" if len(times) else "none"
+        raise NetworkError(
+            f"times of readings must be different multiples of the file's report step of {model.step:g} s, "
+            f"got {got}; average the readings over those steps"
+        )
+    return times
+
+
+def _require_flow(flow: float) -> float:
+    if not np.isfinite(flow):
+        raise ParameterError(f"the flow of a leak must be finite, got {flow}; give it in the stated units")
+    return float(flow)

@@ -1,0 +1,203 @@
+"""Measurements people already have, in a table: put on the network, with how far off it they were."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from netbo.adapters.network import Network
+from netbo.adapters.wrapping import as_network
+from netbo.arrays import FloatArray, IntArray
+from netbo.errors import BaseError, NetworkError
+from netbo.geometry import MetricGraph, Points
+
+USUAL_COORDINATES = (("x", "y"), ("lon", "lat"), ("longitude", "latitude"), ("lng", "lat"))
+USUAL_EDGES = ("edge", "edge_id")
+LISTED_ROWS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """Values measured at points of a network."""
+
+    points: Points
+    values: FloatArray
+    off: FloatArray  # distance of each place from the network, 0 for addresses
+    rows: IntArray  # of the table, counted from 0
+    noise: FloatArray | None = None  # variance of each value
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def snap_measurements(
+    network: Network | MetricGraph,
+    table: Any,
+    *,
+    limit: float | None = None,
+    keep: Literal["all", "near"] = "all",
+    value: str = "value",
+    noise: str | None = None,
+    x: str | None = None,
+    y: str | None = None,
+    crs: Any = None,
+    edge: str | None = None,
+    distance: str | None = None,
+    fraction: str | None = None,
+    start: str | None = None,
+) -> Measurements:
+    """Measurements of a table (a DataFrame, or the path of a CSV file) as points and values.
+
+    limit: how far from the network a place may lie, in the unit of the map (metres once projected). Needed
+        for coordinates.
+    keep: "all" refuses a table with places beyond the limit and lists them; "near" leaves those rows out.
+    value, noise: columns of the values and of their variances.
+    x, y, crs: columns of coordinates, by default x and y, or lon and lat, and their coordinate system, by
+        default that of the network's source (columns called lon and lat are degrees).
+    edge, distance, fraction, start: columns of your addresses, by default edge and distance; `start` names
+        the end from which each distance counts.
+    """
+    whole = as_network(network)
+    frame = _as_frame(table)
+    if keep not in ("all", "near"):
+        raise NetworkError(f"keep must be 'all' or 'near', got {keep!r}; 'near' leaves distant rows out")
+    values = _numbers(frame, value)
+    variances = None if noise is None else _numbers(frame, noise)
+    columns = _coordinate_columns(frame, x, y, edge)
+    if columns is None:
+        points = _from_addresses(whole, frame, _edge_column(frame, edge), (distance, fraction, start))
+        rows = np.arange(len(frame))
+        return Measurements(points, values, np.zeros(len(frame)), rows, variances)
+    xy = np.column_stack([_numbers(frame, name) for name in columns])
+    system = crs if crs is not None else _usual_crs(columns, whole)
+    if limit is None or not limit >= 0:
+        raise NetworkError(
+            f"measurements by coordinates need a limit, got {limit}; say how far off the network they may "
+            "lie, as in limit=50.0"
+        )
+    points, off = whole.locate(xy, crs=system)
+    rows = _within(off, limit, keep)
+    kept = None if variances is None else variances[rows]
+    return Measurements(points[rows], values[rows], off[rows], rows, kept)
+
+
+def _as_frame(table: Any) -> Any:
+    """The table as a DataFrame with at least one row."""
+    import pandas as pd  # noqa: PLC0415 - slow to load, and only tables need it
+
+    if isinstance(table, str | Path):
+        try:
+            table = pd.read_csv(table)
+        except (OSError, ValueError) as cause:
+            raise NetworkError(f"{str(table)!r} is no CSV that can be read: {cause}; check it") from cause
+    if not isinstance(table, pd.DataFrame):
+        raise NetworkError(
+            f"measurements must be a DataFrame or the path of a CSV, got {type(table).__name__}; "
+            "make one with pandas.DataFrame(...)"
+        )
+    if not len(table):
+        raise NetworkError("measurements must have a row, got an empty table; check the file")
+    return table
+
+
+def _column(frame: Any, name: str) -> Any:
+    if name not in frame.columns:
+        raise NetworkError(
+            f"no column is called {name!r}; there are {', '.join(map(repr, frame.columns))}; name one of them"
+        )
+    return frame[name]
+
+
+def _numbers(frame: Any, name: str) -> FloatArray:
+    """A column of finite numbers; the first that is none is named by its row."""
+    import pandas as pd  # noqa: PLC0415 - as above
+
+    column = _column(frame, name)
+    numbers: FloatArray = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if bad.size:
+        first = column.tolist()[bad[0]]
+        more = f" (and {bad.size - 1} more)" if bad.size > 1 else ""
+        raise NetworkError(
+            f"column {name!r} must hold finite numbers, got {first!r} in row {bad[0]}{more}; "
+            "fill or drop such rows"
+        )
+    return numbers
+
+
+def _coordinate_columns(frame: Any, x: str | None, y: str | None, edge: str | None) -> tuple[str, str] | None:
+    """Columns of the coordinates, None if the table has addresses."""
+    if (x is None) != (y is None):
+        raise NetworkError("coordinates need two columns, got one; pass both x= and y=")
+    if x is not None and y is not None:
+        return x, y
+    if edge is not None or any(name in frame.columns for name in USUAL_EDGES):
+        return None
+    for first, second in USUAL_COORDINATES:
+        if first in frame.columns and second in frame.columns:
+            return first, second
+    raise NetworkError(
+        "measurements need coordinates or addresses, got the columns "
+        f"{', '.join(map(repr, frame.columns))}; say x= and y=, or edge= and distance="
+    )
+
+
+def _edge_column(frame: Any, edge: str | None) -> str:
+    return edge if edge is not None else next(name for name in USUAL_EDGES if name in frame.columns)
+
+
+def _usual_crs(columns: tuple[str, str], network: Network) -> Any:
+    """Degrees where the columns say so and the network is on a map."""
+    is_angular = columns in USUAL_COORDINATES[1:]
+    return "EPSG:4326" if is_angular and network.report.crs is not None else None
+
+
+def _from_addresses(
+    network: Network, frame: Any, edge: str, along: tuple[str | None, str | None, str | None]
+) -> Points:
+    """Points from edge ids and distances or fractions; a wrong one is named by its row."""
+    distance, fraction, start = along
+    if distance is None and fraction is None:
+        distance = "distance" if "distance" in frame.columns or "fraction" not in frame.columns else None
+        fraction = "fraction" if distance is None else None
+    ids = _known_ids(network, _column(frame, edge).tolist())
+    measured = {
+        "distance": None if distance is None else _numbers(frame, distance),
+        "fraction": None if fraction is None else _numbers(frame, fraction),
+    }
+    ends = None if start is None else _column(frame, start).tolist()
+    try:
+        return network.points(ids, measured["distance"], fraction=measured["fraction"], start=ends)
+    except BaseError as cause:
+        raise NetworkError(f"an address in column {edge!r} is not on the network: {cause}") from cause
+
+
+def _known_ids(network: Network, asked: Sequence[Any]) -> list[Hashable]:
+    """Ids as the network has them: a CSV knows neither tuples nor whether 7 is a number."""
+    known = {*network.addresses.ids, *network.addresses.aliases, *network.graph.edge_ids}
+    if all(name in known for name in asked):
+        return list(asked)
+    by_text = {str(name): name for name in known}
+    return [name if name in known else by_text.get(str(name), name) for name in asked]
+
+
+def _within(off: FloatArray, limit: float, keep: str) -> IntArray:
+    """Rows within the limit."""
+    beyond = np.flatnonzero(~(off <= limit))
+    if beyond.size and keep == "all":
+        shown = ", ".join(f"{row} ({off[row]:.4g} off)" for row in beyond[:LISTED_ROWS].tolist())
+        more = ", ..." if beyond.size > LISTED_ROWS else ""
+        raise NetworkError(
+            f"measurements must lie within {limit:g} of the network, got {beyond.size} of {len(off)} beyond: "
+            f"rows {shown}{more}; raise limit, check the coordinate system, or pass keep='near'"
+        )
+    if beyond.size == len(off):
+        raise NetworkError(
+            f"some measurement must lie within {limit:g} of the network, got none, the nearest is "
+            f"{off.min():.4g} off; check the coordinate system"
+        )
+    return np.flatnonzero(off <= limit)

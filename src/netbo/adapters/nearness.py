@@ -1,0 +1,113 @@
+"""Which vertices lie near one another, and near edges they do not belong to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+from netbo.arrays import FloatArray, IntArray
+from netbo.geometry import Curves
+from netbo.geometry.nearest import SegmentIndex
+
+QUERY_BLOCK = 20_000  # places looked up at once: their candidates are held in memory
+
+
+@dataclass(frozen=True, eq=False)
+class Touches:
+    """Places near lines: place number, line, fraction of the line before the nearest point, distance."""
+
+    place: IntArray
+    line: IntArray
+    fraction: FloatArray
+    distance: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+    def where(self, chosen: np.ndarray) -> Touches:
+        """Some of them."""
+        return Touches(self.place[chosen], self.line[chosen], self.fraction[chosen], self.distance[chosen])
+
+
+def close_pairs(places: FloatArray, radius: float) -> IntArray:
+    """Pairs (first < second) of places at most `radius` apart, (n, 2).
+
+    Of places with equal coordinates only the first is paired with others, and each of the rest with it: a
+    thousand vertices that somebody drew at (0, 0) are a thousand pairs, not half a million.
+    """
+    first, stands_for = _first_of_equals(places)
+    found = cKDTree(places[first]).query_pairs(radius, output_type="ndarray").reshape(-1, 2)
+    rest = np.flatnonzero(stands_for != np.arange(len(places)))
+    pairs = np.concatenate([np.sort(first[found], axis=1), np.column_stack([stands_for[rest], rest])])
+    return np.asarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
+
+
+def _first_of_equals(places: FloatArray) -> tuple[IntArray, IntArray]:
+    """The first of each set of equal places, and for every place the first that equals it."""
+    _, first, inverse = np.unique(places, axis=0, return_index=True, return_inverse=True)
+    return first, first[inverse.ravel()]
+
+
+def find_touches(curves: Curves, places: FloatArray, radius: float) -> Touches:
+    """Each place with each line that passes within `radius` of it, at the nearest point of the line.
+
+    Of places with equal coordinates only the first is looked up.
+    """
+    index = SegmentIndex.build(curves)
+    distinct, _ = _first_of_equals(places)
+    reach = (index.half_piece + radius) * (1 + 1e-12)
+    parts = []
+    for start in range(0, len(distinct), QUERY_BLOCK):
+        block = distinct[start : start + QUERY_BLOCK]
+        lists = index.tree.query_ball_point(places[block], reach)
+        counts = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+        piece = np.fromiter(chain.from_iterable(lists), dtype=np.int64, count=int(counts.sum()))
+        place = np.repeat(block, counts)
+        parts.append(_closest(curves, places, place, index.corners[piece], radius))
+    empty = np.empty(0, dtype=np.int64)
+    columns = [
+        np.concatenate([empty.astype(kind), *(getattr(part, name) for part in parts)])
+        for name, kind in (("place", int), ("line", int), ("fraction", float), ("distance", float))
+    ]
+    return Touches(*columns)
+
+
+def _closest(curves: Curves, places: FloatArray, place: IntArray, corner: IntArray, radius: float) -> Touches:
+    """The nearest point of each line to each place, among candidate segments."""
+    t, off = project_on_segments(curves, places[place], corner)
+    near = off <= radius
+    place, corner, t, off = place[near], corner[near], t[near], off[near]
+    line = np.searchsorted(curves.starts, corner, side="right") - 1
+    fraction = (1 - t) * curves.fractions[corner] + t * curves.fractions[corner + 1]
+    order = np.lexsort((fraction, off, line, place))
+    place, line, fraction, off = place[order], line[order], fraction[order], off[order]
+    is_first = np.ones(len(place), dtype=np.bool_)
+    is_first[1:] = (np.diff(place) != 0) | (np.diff(line) != 0)
+    return Touches(place[is_first], line[is_first], fraction[is_first], off[is_first])
+
+
+def project_on_segments(
+    curves: Curves, places: FloatArray, corner: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Share of each segment before the point nearest to the place, and its distance from the place."""
+    first = curves.coordinates[corner]
+    span = curves.coordinates[corner + 1] - first
+    square = np.einsum("ij,ij->i", span, span)
+    along = np.einsum("ij,ij->i", places - first, span)
+    t = np.clip(along / np.where(square > 0, square, 1.0), 0.0, 1.0)
+    return t, np.linalg.norm(first + t[:, None] * span - places, axis=1)
+
+
+def lowest_joined(count: int, pairs: IntArray) -> IntArray:
+    """For each of `count` things the lowest one with which the pairs join it."""
+    if not len(pairs):
+        return np.arange(count)
+    links = csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
+    _, labels = connected_components(links, directed=False)
+    _, first = np.unique(labels, return_index=True)
+    return np.asarray(first[labels], dtype=np.int64)

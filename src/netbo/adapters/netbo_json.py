@@ -1,0 +1,217 @@
+"""Networks in a JSON file of our own: plain, exact to the last digit, and checked when read.
+
+The document is {"format": "netbo-network", "version": 1, "graph": ..., "addresses": ..., "report": ...,
+"sha256": content hash of the graph}. Floats are written with all their digits; what JSON lacks (tuples, NaN,
+arrays) is an object with a single key that begins with "~". Nothing in it is ever executed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from netbo.adapters.addresses import Addresses
+from netbo.adapters.encoding import decode, encode
+from netbo.adapters.network import Network
+from netbo.adapters.report import (
+    Duplicate,
+    Gap,
+    Join,
+    LengthComparison,
+    NetworkReport,
+    Noded,
+    Treated,
+)
+from netbo.adapters.wrapping import as_network
+from netbo.errors import BaseError, NetworkError
+from netbo.geometry import Curves, MetricGraph
+
+FORMAT = "netbo-network"
+VERSION = 1
+ROWS = {"gaps": Gap, "joins": Join, "duplicates": Duplicate}
+PARTS = {"treated": Treated, "noded": Noded, "length_comparison": LengthComparison}
+
+
+def dump(network: Network | MetricGraph, *, attributes: Iterable[str] | None = None) -> dict[str, Any]:
+    """A network as a document for `json.dumps`; `attributes` chooses the edge attributes, all by default."""
+    whole = as_network(network)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "graph": _dump_graph(whole.graph, attributes),
+        "addresses": {
+            each.name: encode(_listed(getattr(whole.addresses, each.name)), f"addresses.{each.name}")
+            for each in fields(Addresses)
+        },
+        "report": _dump_record(whole.report),
+        "sha256": content_hash(whole.graph),
+    }
+
+
+def load(document: Any) -> Network:
+    """The network of a document made by `dump`."""
+    if not isinstance(document, Mapping) or document.get("format") != FORMAT:
+        found = document.get("format", document.get("type")) if isinstance(document, Mapping) else document
+        raise NetworkError(
+            f"a network of our own says format {FORMAT!r}, got {found!r:.60}; write one with write_network"
+        )
+    if document.get("version") != VERSION:
+        raise NetworkError(
+            f"this netbo reads version {VERSION} of its own files, got {document.get('version')!r}; update it"
+        )
+    try:
+        graph = _load_graph(document["graph"])
+        columns = {name: decode(value) for name, value in document["addresses"].items()}
+        columns["aliases"] = dict(columns["aliases"])
+        network = Network(graph, _load_record(NetworkReport, document["report"]), Addresses(**columns))
+        found = content_hash(graph)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as cause:
+        if isinstance(cause, BaseError) and "newer" in str(cause):
+            raise
+        raise NetworkError(
+            f"the network is damaged: {type(cause).__name__} {cause}; write it again from its source"
+        ) from cause
+    if found != document.get("sha256"):
+        raise NetworkError("the network is damaged: its checksum does not fit; write it again")
+    return network
+
+
+def write_network(
+    network: Network | MetricGraph, path: str | Path, *, attributes: Iterable[str] | None = None
+) -> None:
+    """Write a network to a file, as a whole or not at all."""
+    text = json.dumps(dump(network, attributes=attributes), allow_nan=False)
+    target = Path(path)
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text + "\n", encoding="utf-8")
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def read_network(path: str | Path) -> Network:
+    """The network of a file made by `write_network`."""
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError as cause:
+        raise NetworkError(f"no file is called {str(path)!r}; check the path") from cause
+    except (ValueError, OSError) as cause:
+        raise NetworkError(f"{str(path)!r} is no JSON that can be read: {cause}; write it again") from cause
+    try:
+        return load(document)
+    except NetworkError as cause:
+        raise NetworkError(f"{str(path)!r}: {cause}") from cause
+
+
+def content_hash(graph: MetricGraph) -> str:
+    """sha256 of what makes a graph this graph: ends, lengths, ids and positions."""
+    digest = hashlib.sha256()
+    for array, kind in ((graph.tails, "<i8"), (graph.heads, "<i8"), (graph.lengths, "<f8")):
+        digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
+    for ids in (graph.edge_ids, graph.vertex_ids):
+        digest.update(json.dumps(encode(list(ids), "ids"), allow_nan=False).encode())
+    if graph.positions is not None:
+        digest.update(np.ascontiguousarray(graph.positions, dtype="<f8").tobytes())
+    return digest.hexdigest()
+
+
+def _listed(value: Any) -> Any:
+    """Columns in a form that comes back equal: ids as lists, aliases as pairs."""
+    if isinstance(value, Mapping):
+        return [[alias, tuple(target)] for alias, target in value.items()]
+    return value if isinstance(value, np.ndarray | range) else list(value)
+
+
+def _dump_graph(graph: MetricGraph, attributes: Iterable[str] | None) -> dict[str, Any]:
+    columns = graph.edge_attributes
+    chosen = list(columns) if attributes is None else list(attributes)
+    unknown = [name for name in chosen if name not in columns]
+    if unknown:
+        raise NetworkError(
+            f"attributes must be there, got {unknown[0]!r}; "
+            f"there are {', '.join(map(repr, columns)) or 'none'}"
+        )
+    curves = graph.curves
+    return {
+        **{name: encode(getattr(graph, name), name) for name in ("tails", "heads", "lengths", "positions")},
+        "curves": None if curves is None else _dump_curves(curves),
+        "crs": _crs_text(graph.crs),
+        "unit": graph.unit,
+        "edge_ids": encode(_listed(graph.edge_ids), "edge ids"),
+        "vertex_ids": encode(_listed(graph.vertex_ids), "vertex ids"),
+        "attributes": {name: encode(_column(columns[name]), f"attribute {name!r}") for name in chosen},
+    }
+
+
+def _dump_curves(curves: Curves) -> dict[str, Any]:
+    """Corners, and the share of the length before each unless that follows from the drawing."""
+    usual = Curves.proportional(curves.coordinates, curves.starts)
+    is_usual = np.array_equal(usual.fractions, curves.fractions)
+    return {
+        "coordinates": encode(curves.coordinates, "coordinates"),
+        "starts": encode(curves.starts, "starts"),
+        "fractions": None if is_usual else encode(curves.fractions, "fractions"),
+    }
+
+
+def _load_curves(document: Mapping[str, Any]) -> Curves:
+    parts = {name: decode(document[name]) for name in ("coordinates", "starts", "fractions")}
+    if parts["fractions"] is None:
+        return Curves.proportional(parts["coordinates"], parts["starts"])
+    return Curves(**parts)
+
+
+def _column(column: Any) -> Any:
+    return column if isinstance(column, np.ndarray | tuple) else list(column)
+
+
+def _crs_text(crs: Any) -> str | None:
+    """Text that names the coordinate system; pyproj's objects say it themselves."""
+    return crs if crs is None or isinstance(crs, str) else str(getattr(crs, "to_string", crs.__str__)())
+
+
+def _load_graph(document: Mapping[str, Any]) -> MetricGraph:
+    curves = document["curves"]
+    return MetricGraph(
+        **{name: decode(document[name]) for name in ("tails", "heads", "lengths", "positions")},
+        curves=None if curves is None else _load_curves(curves),
+        crs=document["crs"],
+        unit=document["unit"],
+        edge_ids=decode(document["edge_ids"]),
+        vertex_ids=decode(document["vertex_ids"]),
+        edge_attributes={name: decode(value) for name, value in document["attributes"].items()},
+    )
+
+
+def _dump_record(record: Any) -> Any:
+    """A dataclass field by field; tuples of dataclasses row by row."""
+    values: dict[str, Any] = {}
+    for each in fields(record):
+        value = getattr(record, each.name)
+        if each.name in ROWS:
+            values[each.name] = [_dump_record(row) for row in value]
+        elif each.name in PARTS:
+            values[each.name] = None if value is None else _dump_record(value)
+        else:
+            values[each.name] = encode(value, f"report.{each.name}")
+    return values
+
+
+def _load_record(kind: type[Any], document: Mapping[str, Any]) -> Any:
+    values: dict[str, Any] = {}
+    for name, value in document.items():
+        if name in ROWS:
+            values[name] = tuple(_load_record(ROWS[name], row) for row in value)
+        elif name in PARTS:
+            values[name] = None if value is None else _load_record(PARTS[name], value)
+        else:
+            values[name] = decode(value)
+    return kind(**values)

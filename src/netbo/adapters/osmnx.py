@@ -1,0 +1,97 @@
+"""OSMnx graphs as networks: both directions of a street once, lengths in metres, ids as OSMnx has them."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from netbo.adapters.assemble import assemble
+from netbo.adapters.graph_links import (
+    Directions,
+    GraphReading,
+    links_of,
+    read_edges,
+    require_directions,
+    require_graph,
+    undirected_names,
+)
+from netbo.adapters.links import Links
+from netbo.adapters.network import Network
+from netbo.adapters.two_ways import TwoWays, merge_directions
+from netbo.errors import NetworkError
+from netbo.optional import require
+
+
+def read_osmnx(
+    source: Any, *, length: str | None = "length", directions: Directions = "merge", **assembly: Any
+) -> Network:
+    """Network of an OSMnx graph, or of a GraphML file saved by OSMnx; see `links_from_osmnx`.
+
+    assembly: options of `assemble`, such as metric_crs= or barriers=.
+    """
+    return assemble(links_from_osmnx(source, length=length, directions=directions), **assembly)
+
+
+def links_from_osmnx(
+    source: Any, *, length: str | None = "length", directions: Directions = "merge"
+) -> Links:
+    """What an OSMnx graph says about its streets, each named (u, v, key).
+
+    length: edge attribute that holds the lengths in metres, which OSMnx measures on the globe; None: the
+        drawing is measured.
+    directions: "merge" makes one edge of the two directions of a street (same osmid, same course, same
+        length), which answers to both ids; "keep" leaves them apart. One-way streets stay as they are.
+    """
+    require_directions(directions)
+    name = "OSMnx graph"
+    graph = source
+    if isinstance(source, str | PathLike):
+        name, graph = f"GraphML {Path(source).name}", _load(Path(source))
+    require_graph(graph, "the source")
+    _require_streets(graph, name)
+    reading = read_edges(
+        graph, name, length=length, id_attribute=None, geometry="geometry", positions=("x", "y")
+    )
+    return links_of(reading, _ways(graph, reading, directions), crs=None, unit="m")
+
+
+def _load(path: Path) -> Any:
+    """The graph in a GraphML file, with the types OSMnx gives its attributes."""
+    osmnx = require("osmnx", extra="osm", purpose="reading GraphML saved by OSMnx")
+    if not path.is_file():
+        raise NetworkError(f"a GraphML file must exist, got {path}; check the path")
+    try:
+        return osmnx.load_graphml(path)
+    except (KeyError, SyntaxError, TypeError, ValueError) as cause:
+        raise NetworkError(
+            f"{path} must be GraphML saved by OSMnx, got {type(cause).__name__}: {cause}; "
+            "read other GraphML with networkx.read_graphml and pass the graph"
+        ) from cause
+
+
+def _require_streets(graph: Any, name: str) -> None:
+    """Refuse graphs without what OSMnx always writes."""
+    if graph.graph.get("crs") is None:
+        raise NetworkError(
+            f"{name} must carry graph['crs'] as OSMnx writes it, got none; "
+            "set it, or read the graph with read_networkx"
+        )
+
+
+def _ways(graph: Any, reading: GraphReading, directions: Directions) -> TwoWays:
+    rows = reading.courses.rows
+    if not graph.is_directed():
+        return undirected_names(rows)
+    if directions == "keep":
+        return TwoWays(list(range(len(rows.ids))), {}, ())
+    ways = [_osm_ways(row) for row in rows.data]
+    # The direction in which the street was mapped stays, so that distances run as OpenStreetMap draws it.
+    order = sorted(range(len(rows.ids)), key=lambda row: rows.data[row].get("reversed") is True)
+    return merge_directions(reading.courses, order=order, is_same_street=lambda i, j: ways[i] == ways[j])
+
+
+def _osm_ways(data: Any) -> frozenset[Any]:
+    """Ids of the OpenStreetMap ways of an edge; several if OSMnx joined them."""
+    osmid = data.get("osmid")
+    return frozenset(osmid if isinstance(osmid, list | tuple | set) else [osmid])

@@ -1,0 +1,133 @@
+"""The drawing of a pandapower net: GeoJSON of buses and lines, on a map or schematic."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from netbo.arrays import FloatArray
+from netbo.errors import NetworkError
+
+EARTH_RADIUS = 6371.0  # km
+PLAUSIBLE = (0.2, 2.0)  # straight over stated length of a typical line, if the drawing is a map in degrees
+Place = tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """Positions of buses, courses of lines (from bus to bus; None: straight), and what was done for them."""
+
+    positions: dict[Hashable, Place] | None
+    curves: dict[int, FloatArray]
+    crs: Any
+    notes: list[str]
+
+
+def drawing_of(net: Any, buses: set[int], crs: Any) -> Drawing:
+    """The drawing of the buses named and of the lines between them.
+
+    crs: None decides: degrees on the globe if the coordinates can be, and the straight lines between the
+    buses are then about as long as `length_km` says; otherwise a schematic.
+    """
+    positions = _geometries(net.bus, "bus")
+    courses = _geometries(net.line, "line")
+    _add_missing(positions, courses, net.line)
+    missing = sorted(buses - positions.keys())
+    if missing:
+        note = "the net has no drawing" if len(missing) == len(buses) else (
+            f"{len(missing)} buses, the first {missing[0]}, have no coordinates: the network has no drawing"
+        )  # fmt: skip
+        return Drawing(None, {}, None, [note])
+    places: dict[Hashable, Place] = {bus: _as_place(positions[bus], f"bus {bus}") for bus in sorted(buses)}
+    curves, widest = _curves(courses, net.line, places)
+    notes = []
+    if widest > 0:
+        notes.append(
+            f"some lines are drawn beside their buses (by up to {widest:.2g}); they were joined straight"
+        )
+    if crs is None:
+        crs = "EPSG:4326" if _is_map(net.line, places) else None
+        notes.append(
+            "coordinates are taken as longitude and latitude: straight lines between them fit length_km"
+            if crs
+            else "coordinates are taken as a schematic: as degrees they would not fit length_km"
+        )
+    return Drawing(places, curves, crs, notes)
+
+
+def _geometries(table: Any, kind: str) -> dict[int, FloatArray]:
+    """Coordinates by index, (k, 2); k is 1 for buses."""
+    if "geo" not in table:
+        return {}
+    found = {}
+    for index, text in table["geo"].items():
+        if not isinstance(text, str) or not text:
+            continue
+        try:
+            coordinates = np.atleast_2d(np.array(json.loads(text)["coordinates"], dtype=np.float64))[:, :2]
+        except (ValueError, KeyError, TypeError, IndexError) as cause:
+            raise NetworkError(
+                f"geo of {kind} {index} must be GeoJSON, got {text!r:.60}; convert old nets with "
+                "pandapower.convert_format"
+            ) from cause
+        if np.isfinite(coordinates).all():
+            found[int(index)] = coordinates
+    return found
+
+
+def _add_missing(positions: dict[int, FloatArray], courses: Mapping[int, FloatArray], lines: Any) -> None:
+    """Buses without coordinates stand where a drawn line ends."""
+    for line, course in courses.items():
+        tail, head = (int(lines.at[line, column]) for column in ("from_bus", "to_bus"))
+        positions.setdefault(tail, course[:1])
+        positions.setdefault(head, course[-1:])
+
+
+def _as_place(coordinates: FloatArray, name: str) -> Place:
+    if len(coordinates) != 1:
+        raise NetworkError(f"geo of {name} must be one place, got {len(coordinates)}; use a GeoJSON Point")
+    return tuple(coordinates[0].tolist())
+
+
+def _curves(
+    courses: Mapping[int, FloatArray], lines: Any, places: Mapping[Hashable, Place]
+) -> tuple[dict[int, FloatArray], float]:
+    """Courses from bus to bus, and the widest gap between a bus and the end of its line."""
+    curves, widest = {}, 0.0
+    for line, course in courses.items():
+        ends = [int(lines.at[line, column]) for column in ("from_bus", "to_bus")]
+        if not all(end in places for end in ends):
+            continue
+        tail, head = (np.array(places[end]) for end in ends)
+        ahead, back = (
+            np.linalg.norm(each[0] - tail) + np.linalg.norm(each[-1] - head)
+            for each in (course, course[::-1])
+        )
+        drawn = course if ahead <= back else course[::-1]
+        gaps = [float(np.linalg.norm(drawn[0] - tail)), float(np.linalg.norm(drawn[-1] - head))]
+        widest = max(widest, *gaps)
+        parts = [tail[None]] * (gaps[0] > 0) + [drawn] + [head[None]] * (gaps[1] > 0)
+        curves[line] = np.concatenate(parts)
+    return curves, widest
+
+
+def _is_map(lines: pd.DataFrame, places: Mapping[Hashable, Place]) -> bool:
+    """Whether the coordinates, read as degrees, fit the lengths of the lines."""
+    known = lines[lines["from_bus"].isin(places) & lines["to_bus"].isin(places) & (lines["length_km"] > 0)]
+    tails, heads = (np.array([places[bus] for bus in known[end]]) for end in ("from_bus", "to_bus"))
+    if not len(known) or (np.abs(np.concatenate([tails, heads])) > [180.0, 90.0]).any():
+        return False
+    ratio = float(np.median(_great_circle(tails, heads) / known["length_km"].to_numpy()))
+    return PLAUSIBLE[0] <= ratio <= PLAUSIBLE[1]
+
+
+def _great_circle(tails: FloatArray, heads: FloatArray) -> FloatArray:
+    """Kilometres on a sphere between places in degrees, by the haversine formula."""
+    (x, y), (u, v) = np.radians(tails).T, np.radians(heads).T
+    h = np.sin((v - y) / 2) ** 2 + np.cos(y) * np.cos(v) * np.sin((u - x) / 2) ** 2
+    return np.asarray(2 * EARTH_RADIUS * np.arcsin(np.sqrt(h)))

@@ -1,0 +1,1 @@
+"""Other programs for optimization, with a network as one of their variables."""

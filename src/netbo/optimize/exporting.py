@@ -1,0 +1,105 @@
+"""What a run found, on the user's map."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netbo.adapters.export import points_frame, write_map, write_observations
+from netbo.adapters.short_lines import ShortLines, graph_of
+from netbo.errors import ParameterError
+from netbo.geometry import MetricGraph, Points
+from netbo.optimize.answers import Mode
+from netbo.optimize.history import Status, Trial
+from netbo.optimize.optimizer import Recommendation
+from netbo.optimize.views import density, view
+
+if TYPE_CHECKING:
+    from netbo.adapters.network import Network
+    from netbo.optimize.result import Result
+
+N_MODES = 5
+
+
+def export(result: Result, path: Path, network: Network | None, max_piece: float | None) -> Path:
+    """A map or, by its suffix .csv, a table of all trials."""
+    source = _source(result, network)
+    trials = list(result.optimizer.history)
+    if path.suffix.lower() == ".csv":
+        points = Points.at([trial.point for trial in trials], graph=result.optimizer.graph)
+        return write_observations(
+            path, source, _moved(points, source), _numbers(trials, "value"),
+            noise=_numbers(trials, "noise"), status=[trial.status.value for trial in trials],
+        )  # fmt: skip
+    return write_map(
+        path, source, _columns(result, source, max_piece), layers=_layers(result, source), max_piece=max_piece
+    )
+
+
+def _source(result: Result, network: Network | None) -> Network | MetricGraph:
+    graph = result.optimizer.graph
+    if network is None:
+        return graph
+    if not network.graph.has_edges_of(graph):
+        raise ParameterError(
+            f"network must be the one that was searched, {graph!r}, got {network.graph!r}; "
+            "pass what netbo.read returned for this run"
+        )
+    return network
+
+
+def _columns(result: Result, source: Network | MetricGraph, max_piece: float | None) -> dict[str, Any]:
+    """The views; the probability of a piece is that of its whole length: it sums to 1 over the map."""
+    optimizer = result.optimizer
+    lines = ShortLines.cut(source, max_piece)
+    functions = {what: view(optimizer, what).function for what in ("mean", "sd", "acquisition")}
+    values = {what: function(_moved(lines.middles, optimizer.graph)) for what, function in functions.items()}
+    return values | {"probability": density(optimizer).mass(lines.edge, *lines.ends)}
+
+
+def _layers(result: Result, source: Network | MetricGraph) -> dict[str, Any]:
+    optimizer, frames = result.optimizer, {}
+    for name, statuses in {
+        "observations": (Status.OBSERVED, Status.FAILED),
+        "next": (Status.PENDING,),
+    }.items():
+        trials = [trial for trial in optimizer.history if trial.status in statuses]
+        if trials:
+            columns: dict[str, Any] = {"id": [trial.id for trial in trials]}
+            if name == "observations":
+                columns |= {
+                    "value": _numbers(trials, "value"),
+                    "noise": _numbers(trials, "noise"),
+                    "status": [trial.status.value for trial in trials],
+                }
+            frames[name] = points_frame(
+                source, _moved(Points.at([trial.point for trial in trials]), source), columns
+            )
+    return frames | {"candidates": _candidates(result, source)}
+
+
+def _candidates(result: Result, source: Network | MetricGraph) -> Any:
+    """Where the best value may be: the recommended place, then the modes with their probabilities."""
+    best, modes = result.recommend(), result.modes(N_MODES)
+    places = _moved(Points.at([best.point, *(mode.point for mode in modes)]), source)
+    found: list[Recommendation | Mode] = [best, *modes]
+    columns: dict[str, Any] = {
+        "kind": ["recommended", *("mode" for _ in modes)],
+        "mean": [each.mean for each in found],
+        "low": [each.low for each in found],
+        "high": [each.high for each in found],
+        "probability": [np.nan, *(mode.probability for mode in modes)],
+    }
+    return points_frame(source, places, columns)
+
+
+def _numbers(trials: list[Trial], name: str) -> list[float]:
+    values = [getattr(trial, name) for trial in trials]
+    return [np.nan if value is None else float(value) for value in values]
+
+
+def _moved(points: Points, onto: Network | MetricGraph) -> Points:
+    """The same places, bound to the graph of the other: both have the same edges."""
+    return Points(points.edge, points.z, graph=graph_of(onto))

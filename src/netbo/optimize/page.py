@@ -1,0 +1,209 @@
+"""A run as one HTML file that can be sent to others: words, pictures and tables, nothing from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netbo.adapters.export import as_column
+from netbo.adapters.map_files import replacing
+from netbo.adapters.short_lines import addresses_of
+from netbo.errors import ParameterError
+from netbo.geometry import MetricGraph, Point, Points
+from netbo.optimize.answers import modes, search_list
+from netbo.optimize.history import Status, Trial
+from netbo.optimize.optimizer import USUAL_SEPARATION, Optimizer
+from netbo.optimize.page_pictures import embed_pictures
+from netbo.optimize.page_style import STYLE
+
+if TYPE_CHECKING:
+    from netbo.adapters.network import Network
+    from netbo.optimize.result import Result
+
+N_MODES = 5
+MASS = 0.8
+STRETCHES_SHOWN = 50
+
+
+def write_page(
+    result: Result,
+    path: str | Path,
+    network: Network | None = None,
+    *,
+    title: str | None = None,
+    label: str | None = None,
+) -> Path:
+    """One self-contained HTML file about a run; it appears whole or not at all.
+
+    network: the network as it was read, for the user's own addresses and its report.
+    label: of the values, with their unit.
+    """
+    optimizer, target = result.optimizer, Path(path)
+    if network is not None and not network.graph.has_edges_of(optimizer.graph):
+        raise ParameterError(
+            f"network must be the one that was searched, {optimizer.graph!r}, got {network.graph!r}; "
+            "pass what netbo.read returned for this run"
+        )
+    source = optimizer.graph if network is None else network
+    head = title or "Search on a network"
+    sections = [
+        _section("Summary", _summary(result)),
+        *(_answers(optimizer, source) if optimizer.history.having(Status.OBSERVED) else []),
+        *(_section(name, body) for name, body in embed_pictures(result, label)),
+        _section("Measurements", _measurements(optimizer, source)),
+        *(_model(optimizer) if optimizer.history.having(Status.OBSERVED) else []),
+        *([] if network is None else [_section("Network", _preformatted(network.report))]),
+        _section("Settings", _settings(optimizer)),
+    ]
+    page = (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(head)}</title>\n'
+        f"<style>{STYLE}</style>\n</head>\n<body>\n<h1>{escape(head)}</h1>\n{''.join(sections)}</body>\n</html>\n"
+    )
+    with replacing(target) as unfinished:
+        unfinished.write_text(page, encoding="utf-8")
+    return target
+
+
+def _section(name: str, body: str) -> str:
+    return f"<section>\n<h2>{escape(name)}</h2>\n{body}\n</section>\n"
+
+
+def _preformatted(content: object) -> str:
+    return f"<pre>{escape(str(content))}</pre>"
+
+
+def _table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Numbers to the right, with six digits; everything else is text."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in names)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>\n" for row in rows)
+    return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float | np.floating):
+        return f'<td class="number">{"" if np.isnan(value) else f"{value:.6g}"}</td>'
+    kind = ' class="number"' if isinstance(value, int | np.integer) else ""
+    return f"<td{kind}>{escape('' if value is None else str(value))}</td>"
+
+
+def _summary(result: Result) -> str:
+    summary = result.summary()
+    warnings = "".join(f'<p class="warning">{escape(text)}</p>' for text in summary.warnings)
+    facts = "\n".join([*summary.facts, f"{'stopped':<10} {result.stopped}"])
+    return f"{_preformatted(facts)}\n{warnings}"
+
+
+def _addresses(source: Network | MetricGraph, points: Sequence[Point]) -> list[tuple[str, float]]:
+    """The user's edge and distance of each place."""
+    places = Points.at(points)
+    graph = source if isinstance(source, MetricGraph) else source.graph
+    ids, distance = addresses_of(source, Points(places.edge, places.z, graph=graph))
+    return [(str(edge), float(along)) for edge, along in zip(as_column(ids), distance, strict=True)]
+
+
+def _answers(optimizer: Optimizer, source: Network | MetricGraph) -> list[str]:
+    """Recommendation, modes and search list; all from one set of sample paths."""
+    best, samples = optimizer.recommend(), optimizer.maximizer()
+    unit = f" ({optimizer.graph.unit})" if optimizer.graph.unit else ""
+    place = ["edge", f"distance{unit}"]
+    found = modes(
+        samples, optimizer.posterior, optimizer.search, N_MODES, USUAL_SEPARATION * optimizer.graph.diameter
+    )
+    recommended = [(*_addresses(source, [best.point])[0], best.mean, best.std, best.low, best.high)]
+    rows = [
+        (*address, mode.probability, mode.probability_error, mode.mean, mode.low, mode.high)
+        for address, mode in zip(_addresses(source, [m.point for m in found]), found, strict=True)
+    ]
+    listed = search_list(samples, optimizer.search, MASS)
+    return [
+        _section("Recommendation", _table([*place, "mean", "sd", "low (95 %)", "high (95 %)"], recommended)),
+        _section(
+            "Where the best value may be",
+            _table([*place, "probability", "standard error", "mean", "low (95 %)", "high (95 %)"], rows),
+        ),
+        _section("Stretches to search", _stretches(listed, optimizer.graph, source, unit)),
+    ]
+
+
+def _stretches(listed: Any, graph: MetricGraph, source: Network | MetricGraph, unit: str) -> str:
+    shown = listed.stretches[:STRETCHES_SHOWN]
+    edges = graph.edge_indices([each.edge_id for each in shown])
+    ends = [
+        _addresses(
+            source, [Point(edge, along) for edge, along in zip(edges.tolist(), distances, strict=True)]
+        )
+        for distances in ([each.start for each in shown], [each.end for each in shown])
+    ]
+    rows = [
+        (edge, min(begin, end), max(begin, end), f"{each.probability:.1%}")
+        for (edge, begin), (_, end), each in zip(*ends, shown, strict=True)
+    ]
+    hidden = len(listed.stretches) - len(shown)
+    rest = f"<p>... and {hidden} more</p>" if hidden else ""
+    head = str(listed).partition("\nedge")[0]  # the table below takes the place of the printed one
+    return f"<p>{escape(head)}</p>\n{_table(['edge', f'from{unit}', f'to{unit}', 'probability'], rows)}{rest}"
+
+
+def _measurements(optimizer: Optimizer, source: Network | MetricGraph) -> str:
+    trials = list(optimizer.history)
+    if not trials:
+        return "<p>none yet</p>"
+    unit = f" ({optimizer.graph.unit})" if optimizer.graph.unit else ""
+    names = ["id", "edge", f"distance{unit}", "value", "noise variance", "status", "note"]
+    rows = [
+        (trial.id, *address, trial.value, trial.noise, trial.status.value, _last_line(trial))
+        for trial, address in zip(trials, _addresses(source, [t.point for t in trials]), strict=True)
+    ]
+    return _table(names, rows)
+
+
+def _last_line(trial: Trial) -> str:
+    lines = trial.note.strip().splitlines()
+    return lines[-1] if lines else ""
+
+
+def _model(optimizer: Optimizer) -> list[str]:
+    """Parameters of every model with its weight, and the leave-one-out check."""
+    outcome, check = optimizer.outcome, optimizer.check()
+    names = ["model", "weight", "range", "sd", "mean", "noise variance", "log evidence", "at bound"]
+    rows = [
+        (
+            label, float(weight), float(fit.prior.range), float(fit.prior.sigma), float(fit.mean),
+            fit.regularization, float(fit.log_evidence), ", ".join(fit.at_bound),
+        )
+        for label, weight, fit in zip(outcome.labels, outcome.weights, outcome.fits, strict=False)
+    ]  # fmt: skip
+    known = "".join(f"<p>{escape(label)}, known</p>" for label in outcome.labels)
+    can_predict = bool(np.isfinite(check.std).any())
+    coverage = [(f"{level:.0%}", f"{share:.0%}") for level, share in check.coverage.items()]
+    return [
+        _section("Model", _table(names, rows) if rows else known),
+        _section(
+            "Check",
+            f"<p>{escape(str(check))}</p>\n"
+            f"{_table(['interval', 'values inside'], coverage) if can_predict else ''}",
+        ),
+    ]
+
+
+def _settings(optimizer: Optimizer) -> str:
+    noise = {None: "learned", 0.0: "values are exact"}.get(optimizer.noise, optimizer.noise)
+    return _table(
+        ["setting", "value"],
+        [
+            ("direction", optimizer.direction),
+            ("seed", optimizer.seed),
+            ("noise", noise),
+            ("acquisition", repr(optimizer.acquisition)),
+            ("design", repr(optimizer.design)),
+            ("models", repr(optimizer.fit)),
+            ("candidates", len(optimizer.search.points)),
+            ("repeats", optimizer.repeats),
+            ("netbo", version("netbo")),
+        ],
+    )

@@ -1,0 +1,124 @@
+"""Pictures of what an optimizer knows; imported only when one is asked for, since it loads matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netbo.arrays import FloatArray
+from netbo.geometry import Points
+from netbo.optimize.answers.density import MaximizerDensity
+from netbo.optimize.history import Status
+from netbo.optimize.optimizer import Optimizer
+from netbo.optimize.views import VIEWS, density, view
+from netbo.plotting import (
+    draw_field,
+    draw_interactive,
+    draw_network,
+    draw_points,
+    draw_profile,
+    draw_stretches,
+    style,
+)
+from netbo.plotting.scales import floored_norm, probability_norm
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MAPS = {"mean": style.VALUE_MAP, "sd": style.SPREAD_MAP, "acquisition": style.SCORE_MAP}
+WORST_SHOWN = 0.05  # share of the places with the lowest scores that have one colour: logarithms fall deep
+DOT = 10.0  # points: diameter of single places that may be the best
+SMALLER = 0.6  # marks over a probability, against those over other views
+MANY, SMALL = 300, 3.0  # observations from which on their markers are of this size
+
+
+def draw_view(
+    optimizer: Optimizer,
+    what: str = "mean",
+    ax: Axes | None = None,
+    *,
+    label: str | None = None,
+    to_scale: bool = True,
+) -> Axes:
+    """The network coloured by one view, with what was measured, failed, is next and is recommended.
+
+    A network without coordinates is drawn as a profile, its edges laid end to end.
+    """
+    graph = optimizer.graph
+    seen = view(optimizer, what, label)
+    if graph.dimension is None:
+        shown = optimizer.posterior if what == "mean" else _finite(seen.function)
+        return draw_profile(graph, shown, ax, label=label if what == "mean" else seen.label)
+    if isinstance(seen.function, MaximizerDensity):
+        ax = _draw_density(seen.function, ax, seen.label, to_scale=to_scale)
+    else:
+        is_score = what == "acquisition"
+        norm = floored_norm(seen.function(optimizer.search.points), WORST_SHOWN) if is_score else None
+        ax = draw_field(
+            graph, seen.function, ax, label=seen.label, cmap=MAPS[what], norm=norm, to_scale=to_scale
+        )
+    for name, places in marked_places(optimizer).items():
+        draw_points(graph, places, ax, label=name, **_mark(name, len(places), what))
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=4, frameon=False)
+    return ax
+
+
+def draw_pages(optimizer: Optimizer, *, title: str | None = None) -> Any:
+    """An interactive figure of mean, standard deviation, acquisition and probability; needs plotly."""
+    fields = {what: view(optimizer, what).function for what in VIEWS}
+    if not density(optimizer).has_length:
+        del fields["probability"]
+    return draw_interactive(optimizer.graph, fields, points=marked_places(optimizer), title=title)
+
+
+def marked_places(optimizer: Optimizer) -> dict[str, Points]:
+    """Places that failed, were observed, are next and are recommended; only what there is."""
+    graph, history = optimizer.graph, optimizer.history
+    failed = [trial.point for trial in history.having(Status.FAILED)]
+    pending = [trial.point for trial in history.pending]
+    places = {
+        "failed": Points.at(failed, graph=graph),
+        "observed": optimizer.posterior.observations.points,
+        "next": Points.at(pending, graph=graph),
+        "recommended": Points.at(optimizer.recommend().point, graph=graph),
+    }
+    return {name: points for name, points in places.items() if len(points)}
+
+
+def _mark(name: str, count: int, what: str) -> dict[str, Any]:
+    marks: dict[str, dict[str, Any]] = {
+        "failed": {"marker": "X", "size": 9.0},
+        "observed": {"size": style.POINT_SIZE if count < MANY else SMALL},
+        "next": {"marker": "D", "color": style.NEXT, "size": 7.0},
+        "recommended": {"marker": "*", "color": style.FOUND, "size": 13.0},
+    }
+    mark = marks[name]
+    if what == "probability":  # likely stretches are short and lie where the marks are
+        mark["size"] *= SMALLER
+    return mark
+
+
+def _draw_density(found: MaximizerDensity, ax: Axes | None, label: str, *, to_scale: bool) -> Axes:
+    """Stretches that may hold the best value on a faint network; dots where candidates are single places."""
+    graph = found.graph
+    ax = draw_network(graph, ax, color=style.FAINT, vertex_size=0.0, to_scale=to_scale)
+    is_likely = found.probability > 0
+    pieces, mass = found.pieces[is_likely], found.probability[is_likely]
+    has_length = found.has_length
+    return draw_stretches(
+        graph, [graph.edge_ids[edge] for edge in pieces.edge.tolist()], pieces.start, pieces.end, ax,
+        values=mass / pieces.lengths if has_length else mass,
+        norm=probability_norm(),
+        label=label if has_length else label.partition(" per ")[0],
+        linewidth=None if has_length else DOT,
+    )  # fmt: skip
+
+
+def _finite(function: Callable[[Points], FloatArray]) -> Callable[[Points], FloatArray]:
+    def finite(x: Points) -> FloatArray:
+        values = function(x)
+        return np.where(np.isfinite(values), values, np.nan)
+
+    return finite

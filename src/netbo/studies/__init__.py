@@ -1,0 +1,29 @@
+"""Studies that survive: persistent, shared, restartable."""
+
+from netbo.studies.clock import Clock, SystemClock
+from netbo.studies.crews import Crew
+from netbo.studies.errors import BudgetError, StudyError, StudyFileError
+from netbo.studies.evaluation import Evaluation, Evaluator
+from netbo.studies.opening import study_names
+from netbo.studies.records import Record, State
+from netbo.studies.settings import StudySettings
+from netbo.studies.study import Study
+from netbo.studies.worker import Work, work
+
+__all__ = [
+    "BudgetError",
+    "Clock",
+    "Crew",
+    "Evaluation",
+    "Evaluator",
+    "Record",
+    "State",
+    "Study",
+    "StudyError",
+    "StudyFileError",
+    "StudySettings",
+    "SystemClock",
+    "Work",
+    "study_names",
+    "work",
+]

@@ -1,0 +1,186 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from netbo.adapters import Addresses, Links, Treatment, assemble
+from netbo.errors import PointError
+from netbo.geometry import star, uniform_points
+
+
+def crossing(**options):
+    """A street of 10 along x, and one of 8 across it at x = 4; given lengths are twice the drawn ones."""
+    links = Links(
+        source="a test",
+        ids=["along", "across"],
+        tails=["west", "south"],
+        heads=["east", "north"],
+        lengths=[20.0, 16.0],
+        curves=[np.array([[0.0, 0], [10, 0]]), np.array([[4.0, -3], [4, 5]])],
+        aliases={"back": ("along", True), "also": ("along", False)},
+    )
+    return assemble(links, **options)
+
+
+def test_addresses_of_a_graph_are_its_own():
+    graph = star(3, 2.0)
+    known = Addresses.of_graph(graph)
+    ids, begin, end = known.for_edges()
+
+    assert ids == list(graph.edge_ids)
+    assert_array_equal(begin, np.zeros(3))
+    assert_array_equal(end, graph.lengths)
+
+
+def test_a_street_cut_in_two_is_addressed_as_a_whole():
+    """The crossing lies at 4 of 10, so at 8 of the 20 that the file says."""
+    network = crossing(node=True)
+    points = network.points("along", [2.0, 8.0, 15.0])
+
+    assert network.graph.edge_ids == (("along", 0), ("along", 1), ("across", 0), ("across", 1))
+    assert_allclose(network.graph.lengths, [8.0, 12.0, 6.0, 10.0])
+    assert_allclose(network.graph.embed(points), [[1, 0], [4, 0], [7.5, 0]], atol=1e-12)
+    assert [(a.edge_id, a.distance, a.start) for a in network.address(points)] == [
+        ("along", 2.0, "west"),
+        ("along", 8.0, "west"),
+        ("along", 15.0, "west"),
+    ]
+
+
+def test_for_edges_gives_the_measures_at_which_pieces_begin_and_end():
+    ids, begin, end = crossing(node=True).addresses.for_edges()
+
+    assert ids == ["along", "along", "across", "across"]
+    assert_allclose(begin, [0, 8, 0, 6])
+    assert_allclose(end, [8, 20, 6, 16])
+
+
+def test_distances_count_from_the_end_that_is_named():
+    network = crossing(node=True)
+    from_east = network.points("along", [5.0], start="east")
+
+    assert_allclose(network.graph.embed(from_east), [[7.5, 0]])
+    (address,) = network.address(from_east, start="east")
+    assert (address.distance, address.fraction, address.start) == (5.0, 0.25, "east")
+    several = network.points(["along", "across"], 2.0, start=["east", "south"])
+    assert_allclose(network.graph.embed(several), [[9, 0], [4, -2]])
+
+
+def test_other_ids_of_a_street_measure_from_their_own_tail():
+    network = crossing(node=True)
+    forward, backward = network.points("also", 5.0), network.points("back", 5.0)
+
+    assert_allclose(network.graph.embed(forward), [[2.5, 0]])
+    assert_allclose(network.graph.embed(backward), [[7.5, 0]])
+    assert network.points("back", 5.0, start="west") == network.points("along", 5.0)
+    assert network.points("back", fraction=0.25) == backward
+
+
+def test_pieces_answer_to_the_ids_the_graph_gives_them():
+    """An optimizer suggests points by the graph's ids; they can be passed back."""
+    network = crossing(node=True)
+    point = network.graph.points([("along", 1)], 3.0)[0]
+
+    assert network.points([point.edge_id], point.distance) == network.points("along", 11.0)
+
+
+def test_points_and_addresses_are_inverse():
+    network = crossing(node=True)
+    rng = np.random.default_rng(3)
+    ids = rng.choice(["along", "across"], 500).tolist()
+    fraction = rng.random(500)
+    found = network.address(network.points(ids, fraction=fraction))
+
+    assert [each.edge_id for each in found] == ids
+    assert_allclose([each.fraction for each in found], fraction, atol=1e-12)
+
+
+def test_a_contracted_link_answers_with_its_place():
+    links = Links(
+        source="a test",
+        ids=["a", "pump", "b"],
+        tails=[0, 1, 2],
+        heads=[1, 2, 3],
+        lengths=[1.0, np.nan, 2.0],
+        treatments=[Treatment.KEEP, Treatment.CONTRACT, Treatment.KEEP],
+    )
+    network = assemble(links)
+    at_pump = network.points("pump", fraction=[0.0, 1.0])
+
+    assert_allclose(network.graph.distance(at_pump, network.points(["a", "b"], [1.0, 0.0])), np.zeros((2, 2)))
+    assert network.points("b", 0.5, start=2) == network.points("b", 0.5)
+
+
+def test_a_loop_has_one_end_and_counts_from_its_tail():
+    links = Links(
+        source="a test",
+        ids=["ring"],
+        tails=["x"],
+        heads=["x"],
+        lengths=[4.0],
+        aliases={"back": ("ring", True)},
+    )
+    network = assemble(links)
+
+    assert network.points("ring", 1.0, start="x") == network.points("ring", 1.0)
+    assert network.points("back", 1.0, start="x") == network.points("ring", 3.0)
+
+
+def test_places_beyond_an_edge_are_refused():
+    with pytest.raises(PointError, match=r"got 20\.5 on edge 'along' of length 20\.0"):
+        crossing(node=True).points("along", 20.5)
+    with pytest.raises(PointError, match=r"got -0\.5 on edge 'along'"):
+        crossing().points("back", 20.5)
+
+
+def test_an_end_that_is_none_is_refused():
+    with pytest.raises(
+        PointError, match="an end of edge 'along', got 'north'; it runs from 'west' to 'east'"
+    ):
+        crossing().points("along", 1.0, start="north")
+    with pytest.raises(PointError, match="start must name 1 ends, got 2"):
+        crossing().points("along", 1.0, start=["east", "west"])
+
+
+def test_unknown_ids_are_met_with_a_hint():
+    with pytest.raises(PointError, match="no edge has the id 'alon'; did you mean 'along'"):
+        crossing().points("alon", 1.0)
+
+
+def test_a_vertex_may_be_called_a_tuple():
+    links = Links(source="a test", ids=[7], tails=[(0, 0)], heads=[(1, 0)], lengths=[1.0])
+    network = assemble(links)
+
+    assert network.points(7, 0.25, start=(1, 0)) == network.points(7, 0.75)
+
+
+def random_network(seed):
+    """Random curves, some drawn backwards, with random treatments, snapped, noded and merged at random."""
+    rng = np.random.default_rng(seed)
+    n, n_vertices = 14, 8
+    places = np.round(4 * rng.random((n_vertices, 2)), 1)
+    ends = rng.integers(0, n_vertices, (n, 2))
+    bends = [np.round(4 * rng.random((rng.integers(0, 3), 2)), 1) for _ in range(n)]
+    curves = [np.vstack([places[a], bend, places[b]]) for (a, b), bend in zip(ends, bends, strict=True)]
+    links = Links(
+        source="random",
+        ids=[f"e{k}" for k in range(n)],
+        tails=ends[:, 0].tolist(),
+        heads=ends[:, 1].tolist(),
+        curves=[curve[::-1] if rng.random() < 0.2 else curve for curve in curves],
+        lengths=np.where(rng.random(n) < 0.1, 0.0, rng.uniform(1, 5, n)),
+        treatments=[list(Treatment)[k] for k in rng.choice(4, n, p=[0.7, 0.1, 0.1, 0.1])],
+    )
+    options = {"node": bool(seed % 2), "merge_duplicates": bool(seed % 3)}
+    return assemble(links, snap=[0.0, 1e-6, 0.3][seed % 3], **options), rng
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_whatever_was_done_an_address_leads_back(seed):
+    """Every edge of the graph belongs to a link, and a point's address is a point at distance 0 from it."""
+    network, rng = random_network(seed)
+    x = uniform_points(network.graph, 40, rng)
+    found = network.address(x)
+    y = network.points([each.edge_id for each in found], [each.distance for each in found])
+
+    assert np.diag(network.graph.distance(x, y)).max() < 1e-9
+    assert len(network.addresses.for_edges()[0]) == network.graph.n_edges

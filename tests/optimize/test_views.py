@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from netbo import MetricGraph, Optimizer, open_rectangle
+from netbo.errors import ParameterError
+from netbo.optimize.views import VIEWS, density, next_scores, view
+
+
+def optimizer(**options):
+    graph = open_rectangle()
+    found = Optimizer(graph, max_cell=1.0, seed=2, noise=0.01, **options)
+    found.tell(found.search.points[::8], np.cos(found.search.points[::8].z))
+    return found
+
+
+def test_mean_and_sd_are_those_of_the_posterior():
+    found = optimizer()
+    x = found.search.points
+
+    assert_array_equal(view(found, "mean").function(x), found.posterior.mean(x))
+    assert_array_equal(view(found, "sd").function(x), found.posterior.std(x))
+
+
+@pytest.mark.parametrize("acquisition", ["thompson", "ucb", "noisy-ei", "log-ei"])
+@pytest.mark.parametrize("direction", ["maximize", "minimize"])
+def test_the_next_place_is_where_the_scores_are_largest(acquisition, direction):
+    found = optimizer(acquisition=acquisition, direction=direction)
+    for _ in range(3):  # pending places count where the rule says so
+        scores = next_scores(found)(found.search.points)
+        asked = found.ask().point
+
+        assert asked == found.search.points[int(np.argmax(scores))]
+
+
+def test_the_probability_is_that_of_the_modes():
+    found = optimizer()
+    (mode,) = found.modes(1, separation=1e9)
+    edge = np.arange(found.graph.n_edges)
+
+    assert density(found).mass(edge, 0.0 * edge, found.graph.lengths).sum() == pytest.approx(mode.probability)
+
+
+def test_labels_carry_the_users_words_and_unit():
+    graph = MetricGraph([0], [1], [60.0], unit="km")
+    found = Optimizer(graph, max_cell=1.0, direction="minimize")
+    found.tell(graph.points(0, [1.0, 30.0]), [1.0, 2.0])
+    labels = {what: view(found, what, "flow (l/s)").label for what in VIEWS}
+
+    assert labels == {
+        "mean": "flow (l/s)",
+        "sd": "standard deviation of flow (l/s)",
+        "acquisition": "acquisition (GpTs)",
+        "probability": "probability of the minimum per km",
+    }
+
+
+def test_views_are_four():
+    with pytest.raises(ParameterError, match="one of mean, sd, acquisition, probability, got 'variance'"):
+        view(optimizer(), "variance")
