@@ -1,0 +1,154 @@
+"""Journal files that survive a process killed while it was writing."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+
+from netbo.studies.errors import StudyFileError
+from netbo.studies.journal_lock import GuardedLock, holding
+
+TORN_SUFFIX = ".torn"
+CREATE_TRIAL, SET_STATE = 4, 6  # Optuna's numbers of operations
+COMPLETE = 1  # Optuna's number of a state
+_CHUNK = 1 << 16
+_to_disk = getattr(os, "fdatasync", os.fsync)  # contents and length; the time of the change may be lost
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class JournalCheck:
+    """What a journal holds, up to the first line that cannot be read."""
+
+    lines: int  # that can be read
+    trials: int
+    values: int
+    bad_line: int | None = None  # counted from 1
+    reason: str = ""
+
+
+class JournalFile(JournalFileBackend):
+    """Optuna's journal file; before each append a torn last line is moved to FILE.torn.
+
+    A process that is killed, or a machine that loses power, can leave half a line at the end of the file.
+    Optuna passes over it when reading, and its next line would be glued to it and lost.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._guarded = GuardedLock(str(path))
+        super().__init__(str(path), lock_obj=self._guarded)
+        self._path = path
+
+    def append_logs(self, logs: list[dict[str, Any]]) -> None:
+        """Whole lines, on the disk when this returns."""
+        text = "".join(json.dumps(log, separators=(",", ":")) + "\n" for log in logs)
+        with holding(self._guarded):
+            cut_torn_line(self._path)
+            with open(self._path, "ab") as file:  # buffered: a full disk is an error, not half a line
+                file.write(text.encode("utf-8"))
+                file.flush()
+                _to_disk(file.fileno())
+
+    def read_logs(self, log_number_from: int) -> Generator[dict[str, Any], None, None]:
+        """Lines from a number on, or an error that says what can still be read."""
+        try:
+            yield from super().read_logs(log_number_from)
+        except ValueError as cause:
+            raise damage(self._path, check_journal(self._path)) from cause
+
+
+def open_journal(path: Path) -> JournalStorage:
+    """The storage of a journal file, made if there is none; a damaged file is refused and left alone."""
+    if path.is_dir():
+        raise StudyFileError(f"a journal is a file, got the folder {path}; name a file in it")
+    if not path.parent.is_dir():
+        raise StudyFileError(f"the folder {path.parent} of the journal does not exist; make it first")
+    if path.exists():
+        found = check_journal(path)
+        if found.bad_line is not None:
+            raise damage(path, found)
+    try:
+        return JournalStorage(JournalFile(path.absolute()))  # an objective may change the folder
+    except StudyFileError:
+        raise
+    except (KeyError, TypeError, ValueError, AssertionError, AttributeError) as cause:
+        found = check_journal(path)
+        raise StudyFileError(
+            f"{path} is no journal of Optuna: its {found.lines} lines are JSON, but one of them is no "
+            f"operation ({type(cause).__name__}: {cause}); nothing was changed"
+        ) from cause
+
+
+def check_journal(path: Path) -> JournalCheck:
+    """Read every whole line; a torn last line is no damage, since it was never acknowledged."""
+    lines = trials = values = 0
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.endswith(b"\n"):
+                break
+            try:
+                operation = json.loads(line)
+                code = operation["op_code"]
+            except (ValueError, TypeError, KeyError) as cause:
+                reason = f"{type(cause).__name__}: {cause}"
+                return JournalCheck(lines, trials, values, number, reason)
+            lines += 1
+            trials += code == CREATE_TRIAL
+            is_told = code in (CREATE_TRIAL, SET_STATE) and operation.get("state") == COMPLETE
+            values += bool(is_told)
+    return JournalCheck(lines, trials, values)
+
+
+def damage(path: Path, found: JournalCheck) -> StudyFileError:
+    """What can be read, and what to do."""
+    return StudyFileError(
+        f"{path} is damaged at line {found.bad_line} ({found.reason:.120}); the {found.lines} lines before "
+        f"it can be read and hold {found.trials} trials with {found.values} values; nothing was changed. "
+        f"Copy the file and keep its first {found.lines} lines to go on from there"
+    )
+
+
+def cut_torn_line(path: Path) -> bytes:
+    """Move what follows the last line break to FILE.torn; call it with the journal's lock held."""
+    with open(path, "r+b") as file:
+        size = file.seek(0, os.SEEK_END)
+        if size == 0:
+            return b""
+        file.seek(size - 1)
+        if file.read(1) == b"\n":
+            return b""
+        start = _end_of_last_line(file.fileno(), size)
+        file.seek(start)
+        torn = file.read()
+        with open(f"{path}{TORN_SUFFIX}", "ab") as kept:
+            kept.write(torn + b"\n")
+            kept.flush()
+            os.fsync(kept.fileno())
+        file.truncate(start)
+        os.fsync(file.fileno())
+    _log.warning(
+        "%s ended in half a line of %d bytes, left by a process that was killed while writing; "
+        "it was cut off and kept in %s%s", path, len(torn), path, TORN_SUFFIX,
+    )  # fmt: skip
+    return torn
+
+
+def _end_of_last_line(descriptor: int, size: int) -> int:
+    """Position after the last line break, 0 if there is none."""
+    end = size
+    while end > 0:
+        begin = max(0, end - _CHUNK)
+        found = os.pread(descriptor, end - begin, begin).rfind(b"\n")
+        if found >= 0:
+            return begin + found + 1
+        end = begin
+    return 0

@@ -1,0 +1,121 @@
+"""Where a study lives: a journal file, a database by URL, or a storage of Optuna's that is already open."""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna.exceptions import ExperimentalWarning
+from optuna.storages import BaseStorage, GrpcStorageProxy, RDBStorage, get_storage
+
+from netbo.optional import require
+from netbo.studies.errors import StudyError, StudyFileError
+from netbo.studies.journal import open_journal
+from netbo.studies.sqlite import absolute_url, database_file, lock_before_reading
+
+JOURNAL_SUFFIX = ".journal"
+GRPC, POSTGRES = "grpc://", "postgresql://"
+PSYCOPG = "postgresql+psycopg://"  # what plain postgresql:// means, whichever SQLAlchemy is there
+BUSY_SECONDS = 60.0  # SQLite waits for other writers; Optuna's default of 5 is short for many workers
+
+StorageLike = str | os.PathLike[str] | BaseStorage
+
+
+def default_journal(name: str) -> Path:
+    """NAME.journal in the current folder."""
+    if not name or name in {".", ".."} or any(mark in name for mark in "/\\:\0"):
+        raise StudyError(
+            f"a study without a storage needs a name that can name a file, got {name!r}; "
+            "pass storage= a path or a URL as well"
+        )
+    return Path(f"{name}{JOURNAL_SUFFIX}")
+
+
+def open_storage(storage: StorageLike, *, existing: bool) -> BaseStorage:
+    """The storage meant; `existing` refuses a file that is not there instead of making an empty one."""
+    if isinstance(storage, BaseStorage):
+        if isinstance(storage, RDBStorage):
+            lock_before_reading(storage)
+        return get_storage(storage)
+    if not isinstance(storage, str | os.PathLike):
+        raise StudyError(
+            f"a storage must be a path, a URL or a storage of Optuna's, got {type(storage).__name__}; "
+            "'NAME.journal' is a journal file, 'sqlite:///FILE' a database"
+        )
+    text = os.fspath(storage)
+    if "://" not in text:
+        path = Path(text)
+        _require_file(path, existing)
+        return open_journal(path)
+    if text.startswith(GRPC):
+        return _open_grpc(text)
+    return _open_database(text, existing)
+
+
+def _open_grpc(url: str) -> BaseStorage:
+    host, _, port = url.removeprefix(GRPC).rstrip("/").rpartition(":")
+    if not host or not port.isdigit():
+        raise StudyError(f"a gRPC proxy is named grpc://HOST:PORT, got {url!r}")
+    require("grpc", extra="grpc", purpose="a study behind a gRPC proxy")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=ExperimentalWarning)  # the proxy is what was asked for
+        return GrpcStorageProxy(host=host, port=int(port))
+
+
+def _open_database(url: str, existing: bool) -> BaseStorage:
+    scheme = url.partition("://")[0].partition("+")[0]
+    if scheme not in {"sqlite", "postgresql", "mysql"}:
+        raise StudyError(
+            "a storage's URL must begin with sqlite, postgresql, mysql or grpc, got "
+            f"{_without_password(url)!r}; a path without :// is a journal file"
+        )
+    options: dict[str, Any] = {"pool_pre_ping": True}  # connections that idled for hours may be gone
+    target = url
+    if url.startswith(POSTGRES):
+        require("psycopg", extra="postgres", purpose="a study in PostgreSQL")
+        target = PSYCOPG + url.removeprefix(POSTGRES)
+    try:
+        if scheme == "sqlite":
+            options, target = {"connect_args": {"timeout": BUSY_SECONDS}}, absolute_url(url)
+            path = database_file(url)
+            _require_file(path or Path(), existing and path is not None)
+        with quiet():
+            database = RDBStorage(target, engine_kwargs=options)
+    except StudyFileError:
+        raise
+    except Exception as cause:
+        said = next(iter(str(cause).splitlines()), "")
+        raise StudyFileError(
+            f"the storage {_without_password(url)} cannot be opened: {type(cause).__name__}: {said}; "
+            "nothing was changed"
+        ) from cause
+    lock_before_reading(database)
+    return get_storage(database)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without Optuna's notes on stderr about what it makes; its warnings stay."""
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(max(before, logging.WARNING))
+    try:
+        yield
+    finally:
+        optuna.logging.set_verbosity(before)
+
+
+def _require_file(path: Path, existing: bool) -> None:
+    if existing and not path.exists():
+        raise StudyFileError(f"there is no study file {path}; make it with Study.create(...)")
+
+
+def _without_password(url: str) -> str:
+    scheme, _, rest = url.partition("://")
+    account, at, place = rest.rpartition("@")
+    return f"{scheme}://{account.partition(':')[0]}{at}{place}"
