@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from netbo import __version__
+from netbo.cli import networks, study
 from netbo.errors import BaseError
 
 UNEXPECTED, WRONG_INPUT = 1, 2  # exit codes; click uses 2 for options it does not know
@@ -121,3 +122,9 @@ def reproduce(
     reproduce_all(
         names, out, repetitions=reps, seed=seed, jobs=jobs, quick=quick, executor=executor, settings=settings
     )
+
+
+for command in (networks.inspect, networks.maximize, networks.suggest, networks.report):
+    main.add_command(command)
+main.add_command(study.study)
+main.add_command(study.worker)
