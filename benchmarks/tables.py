@@ -10,9 +10,16 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import reproduce_tables
+
 RESULTS = Path(__file__).parent / "results"
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = (DOCS / "optimizer.md", DOCS / "results-optimizer.md", DOCS / "theory" / "mesh-free.md")
+PAGES = (
+    DOCS / "optimizer.md",
+    DOCS / "results-optimizer.md",
+    DOCS / "theory" / "mesh-free.md",
+    DOCS / "results.md",
+)
 MARKED = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 Row = dict[str, Any]
@@ -92,6 +99,9 @@ def table(name: str) -> str:
     record, _, part = name.partition(" ")
     if record in ("mesh_free", "default_prior"):
         return exact_cost() if record == "mesh_free" else default_prior()
+    if record == "reproduce":
+        head, rows = reproduce_tables.tables(json.loads((RESULTS / "reproduce.json").read_text()))[part]
+        return markdown(head, rows, n_left=2 if part.startswith(("benchmarks", "sensitivity")) else 1)
     if record == "asking":
         return asking(lambda row: not part or row["setting"] == part)
     return reached(part)

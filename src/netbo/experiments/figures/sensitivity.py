@@ -98,7 +98,7 @@ def _over_init(spec: Spec, whole: pd.DataFrame, rule: str) -> Figure:
         ax.set_ylabel("")
     limit_iterations(axes[1], horizon_of(spec, rule))
     title = "reach rate with 95 % intervals; mean iterations of successful runs with 95 % intervals"
-    put_legend(figure, [axes[0, 0]], title=title)
+    put_legend(figure, list(axes[0]), title=title)
     return figure
 
 
