@@ -71,6 +71,9 @@ def test_the_tables_of_a_page_are_those_of_the_records(name, monkeypatch):
         "docs/notation.md",
         "docs/optimizer.md",
         "docs/results-optimizer.md",
+        "docs/results.md",
+        "docs/studies.md",
+        "docs/botorch.md",
         "CHANGELOG.md",
     ],
 )
@@ -80,6 +83,17 @@ def test_links_of_the_pages_lead_somewhere(page):
 
     for target in targets:
         assert (path.parent / target).exists(), target
+
+
+@pytest.mark.parametrize(
+    "page", sorted((ROOT / "docs" / "results").glob("*/report.md")), ids=lambda page: page.parent.name
+)
+def test_figures_of_the_published_reports_are_there(page):
+    targets = re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
+
+    assert targets
+    for target in targets:
+        assert (page.parent / target).exists(), target
 
 
 def test_changelog_fragments_are_named_and_short():
