@@ -22,8 +22,8 @@ from netbo.adapters.export import (
     write_observations,
 )
 from netbo.adapters.links import Links
-from netbo.adapters.map_files import write_layers
-from netbo.adapters.short_lines import ShortLines
+from netbo.adapters.maps.map_files import write_layers
+from netbo.adapters.maps.short_lines import ShortLines
 from netbo.errors import NetworkError
 from netbo.optional import MissingPackageError
 from strategies import metric_graphs

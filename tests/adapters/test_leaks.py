@@ -7,9 +7,9 @@ import pytest
 import wntr
 
 from netbo import Point
-from netbo.adapters.epanet import simulate, water_model
-from netbo.adapters.leak_places import place_leak
 from netbo.adapters.misfit import Score
+from netbo.adapters.water.epanet import simulate, water_model
+from netbo.adapters.water.leak_places import place_leak
 from netbo.adapters.wntr import leak_misfit, read_wntr, simulate_leak
 from netbo.errors import NetworkError, NumericalError, ParameterError
 from water_models import LENGTH, hazen_williams, one_pipe, stored, two_lakes

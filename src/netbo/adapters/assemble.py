@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from netbo.adapters.building import block, build_graph, make_addresses
-from netbo.adapters.cautions import cautions_of
-from netbo.adapters.draft import Draft, make_draft
-from netbo.adapters.duplicates import find_twins
-from netbo.adapters.fates import Fates, decide_fates
-from netbo.adapters.inspection import inspect_graph
-from netbo.adapters.lengths import LengthChoice, choose_lengths
+from netbo.adapters.assembly.building import block, build_graph, make_addresses
+from netbo.adapters.assembly.draft import Draft, make_draft
+from netbo.adapters.assembly.duplicates import find_twins
+from netbo.adapters.assembly.fates import Fates, decide_fates
+from netbo.adapters.assembly.lengths import LengthChoice, choose_lengths
+from netbo.adapters.assembly.noding import Junctions, find_junctions
+from netbo.adapters.assembly.pieces import Pieces, contract_places, cut_links, detach_ends, merge_twins
+from netbo.adapters.assembly.projection import Projected, project
 from netbo.adapters.links import Links, Treatment
 from netbo.adapters.network import Network
-from netbo.adapters.noding import Junctions, find_junctions
-from netbo.adapters.pieces import Pieces, contract_places, cut_links, detach_ends, merge_twins
-from netbo.adapters.projection import Projected, project
 from netbo.adapters.report import Duplicate, Noded
-from netbo.adapters.reporting import make_report, note_vanished
+from netbo.adapters.reports.cautions import cautions_of
+from netbo.adapters.reports.inspection import inspect_graph
+from netbo.adapters.reports.reporting import make_report, note_vanished
 from netbo.arrays import FloatArray
 from netbo.errors import NetworkError
 from netbo.geometry import Curves

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netbo.adapters.map_files import write_csv, write_layers
+from netbo.adapters.maps.map_files import write_csv, write_layers
+from netbo.adapters.maps.short_lines import ShortLines, addresses_of, coordinates_of, crs_of, graph_of
 from netbo.adapters.network import Network
-from netbo.adapters.short_lines import ShortLines, addresses_of, coordinates_of, crs_of, graph_of
 from netbo.arrays import FloatArray
 from netbo.errors import NetworkError
 from netbo.geometry import MetricGraph, Points

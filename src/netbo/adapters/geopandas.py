@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from netbo.adapters.assemble import assemble
-from netbo.adapters.line_files import PURPOSE, read_line_file
-from netbo.adapters.line_parts import LineParts, line_parts
+from netbo.adapters.lines.line_files import PURPOSE, read_line_file
+from netbo.adapters.lines.line_parts import LineParts, line_parts
 from netbo.adapters.links import Links
 from netbo.adapters.network import Network
 from netbo.arrays import FloatArray

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netbo.adapters.addresses import Address, Addresses
-from netbo.adapters.projection import transform
+from netbo.adapters.assembly.projection import transform
 from netbo.adapters.report import NetworkReport
 from netbo.arrays import BoolArray, FloatArray, IntArray, as_float_vector
 from netbo.errors import PointError

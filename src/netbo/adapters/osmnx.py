@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from netbo.adapters.assemble import assemble
-from netbo.adapters.graph_links import (
+from netbo.adapters.graphs.graph_links import (
     Directions,
     GraphReading,
     links_of,
@@ -16,9 +16,9 @@ from netbo.adapters.graph_links import (
     require_graph,
     undirected_names,
 )
+from netbo.adapters.graphs.two_ways import TwoWays, merge_directions
 from netbo.adapters.links import Links
 from netbo.adapters.network import Network
-from netbo.adapters.two_ways import TwoWays, merge_directions
 from netbo.errors import NetworkError
 from netbo.optional import require
 

@@ -1,6 +1,6 @@
 """Power networks: pandapower nets and their JSON files, read as networks of lines in kilometres.
 
-`fault_misfit` and `simulate_fault` (where is the fault these meters saw?) are in `netbo.adapters.faults`.
+`fault_misfit` and `simulate_fault`: where is the fault that these meters saw?
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 
 from netbo.adapters.assemble import assemble
 from netbo.adapters.choices import as_treatment, listing
-from netbo.adapters.faults import FaultMisfit, FaultReadings, fault_misfit, simulate_fault
 from netbo.adapters.links import Links, Treatment
 from netbo.adapters.network import Network
-from netbo.adapters.power_drawing import drawing_of
-from netbo.adapters.power_nets import bus_switches, open_elements, open_ends, open_net
+from netbo.adapters.power.faults import FaultMisfit, FaultReadings, fault_misfit, simulate_fault
+from netbo.adapters.power.power_drawing import drawing_of
+from netbo.adapters.power.power_nets import bus_switches, open_elements, open_ends, open_net
 
 __all__ = [
     "FaultMisfit",

@@ -139,7 +139,7 @@ class NetworkReport:
         return values
 
     def __str__(self) -> str:
-        from netbo.adapters.report_text import render  # noqa: PLC0415 (the text needs the report's types)
+        from netbo.adapters.reports.report_text import render  # noqa: PLC0415 (the text needs the report's types)
 
         return render(self)
 

@@ -1,6 +1,6 @@
 """Water networks: EPANET files and wntr models, read as networks of pipes in metres.
 
-`leak_misfit` and `simulate_leak` (where is the leak that these loggers saw?) are in `netbo.adapters.leaks`.
+`leak_misfit` and `simulate_leak`: where is the leak that these loggers saw?
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import numpy as np
 
 from netbo.adapters.assemble import assemble
 from netbo.adapters.choices import as_treatment, listing
-from netbo.adapters.epanet import open_model
-from netbo.adapters.leaks import LeakMisfit, LeakReadings, leak_misfit, simulate_leak
 from netbo.adapters.links import Links, Treatment
 from netbo.adapters.network import Network
+from netbo.adapters.water.epanet import open_model
+from netbo.adapters.water.leaks import LeakMisfit, LeakReadings, leak_misfit, simulate_leak
 from netbo.arrays import FloatArray
 
 __all__ = [

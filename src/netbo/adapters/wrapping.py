@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from netbo.adapters.addresses import Addresses
-from netbo.adapters.cautions import cautions_of
-from netbo.adapters.duplicates import find_twins
-from netbo.adapters.inspection import inspect_graph
+from netbo.adapters.assembly.duplicates import find_twins
 from netbo.adapters.network import Network
 from netbo.adapters.report import Duplicate, NetworkReport
+from netbo.adapters.reports.cautions import cautions_of
+from netbo.adapters.reports.inspection import inspect_graph
 from netbo.geometry import MetricGraph
 
 

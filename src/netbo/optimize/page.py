@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netbo.adapters.export import as_column
-from netbo.adapters.map_files import replacing
-from netbo.adapters.short_lines import addresses_of
+from netbo.adapters.maps.map_files import replacing
+from netbo.adapters.maps.short_lines import addresses_of
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Point, Points
 from netbo.optimize.answers import modes, search_list

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from netbo.adapters.graph_rows import GraphRows, Positions
+from netbo.adapters.graphs.graph_rows import GraphRows, Positions
 from netbo.errors import NetworkError
 
 PAIRS = (("x", "y"), ("lon", "lat"), ("longitude", "latitude"), ("Longitude", "Latitude"))

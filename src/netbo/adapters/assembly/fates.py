@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netbo.adapters.draft import Draft
+from netbo.adapters.assembly.draft import Draft
 from netbo.adapters.links import Treatment
 from netbo.adapters.report import Treated
 from netbo.arrays import BoolArray, FloatArray

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from netbo.adapters.epanet import load_wntr
+from netbo.adapters.water.epanet import load_wntr
 
 END_TOLERANCE = 1e-6  # of the pipe; a leak this near to an end is at the node
 INSIDE = 1e-3  # of the pipe; where no demand can be put on the end itself, the leak is this far inside

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from netbo.adapters.choices import listing
-from netbo.adapters.epanet import WaterModel, simulate, water_model
-from netbo.adapters.leak_places import place_leak
 from netbo.adapters.misfit import Score, as_score, require_fraction, require_sd
+from netbo.adapters.water.epanet import WaterModel, simulate, water_model
+from netbo.adapters.water.leak_places import place_leak
 from netbo.arrays import FloatArray
 from netbo.errors import NetworkError, ParameterError
 from netbo.geometry import Point

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from netbo.adapters.addresses import Addresses
-from netbo.adapters.draft import Draft
-from netbo.adapters.fates import Fates
-from netbo.adapters.lengths import Chosen, compare_lengths
-from netbo.adapters.pieces import Pieces
-from netbo.adapters.projection import MapFrame, Projected
+from netbo.adapters.assembly.draft import Draft
+from netbo.adapters.assembly.fates import Fates
+from netbo.adapters.assembly.lengths import Chosen, compare_lengths
+from netbo.adapters.assembly.pieces import Pieces
+from netbo.adapters.assembly.projection import MapFrame, Projected
 from netbo.adapters.report import NetworkReport
 
 

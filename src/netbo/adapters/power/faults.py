@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from netbo.adapters.choices import listing
-from netbo.adapters.fault_places import Relay, live_ends, place_fault, short_circuit
 from netbo.adapters.misfit import Score, as_score, require_sd
-from netbo.adapters.power_nets import open_net, quiet
+from netbo.adapters.power.fault_places import Relay, live_ends, place_fault, short_circuit
+from netbo.adapters.power.power_nets import open_net, quiet
 from netbo.arrays import FloatArray
 from netbo.errors import NetworkError, NumericalError, ParameterError
 from netbo.geometry import Point

@@ -8,11 +8,11 @@ from itertools import count
 
 import numpy as np
 
-from netbo.adapters.draft import Draft
-from netbo.adapters.duplicates import Twins
-from netbo.adapters.fates import Fates
-from netbo.adapters.nearness import lowest_joined
-from netbo.adapters.noding import VANISHING, Junctions
+from netbo.adapters.assembly.draft import Draft
+from netbo.adapters.assembly.duplicates import Twins
+from netbo.adapters.assembly.fates import Fates
+from netbo.adapters.assembly.nearness import lowest_joined
+from netbo.adapters.assembly.noding import VANISHING, Junctions
 from netbo.arrays import BoolArray, FloatArray, IntArray
 from netbo.errors import NetworkError
 from netbo.geometry import Curves

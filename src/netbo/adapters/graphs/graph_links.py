@@ -8,8 +8,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from netbo.adapters.curve_directions import settle_directions
-from netbo.adapters.graph_rows import (
+from netbo.adapters.graphs.curve_directions import settle_directions
+from netbo.adapters.graphs.graph_rows import (
     GraphRows,
     Positions,
     edge_columns,
@@ -18,9 +18,9 @@ from netbo.adapters.graph_rows import (
     graph_rows,
     require_lengths_or_drawing,
 )
+from netbo.adapters.graphs.node_positions import node_positions
+from netbo.adapters.graphs.two_ways import Courses, TwoWays
 from netbo.adapters.links import Links
-from netbo.adapters.node_positions import node_positions
-from netbo.adapters.two_ways import Courses, TwoWays
 from netbo.arrays import FloatArray
 from netbo.errors import NetworkError
 from netbo.geometry.identifiers import counted

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from netbo.adapters.nearness import close_pairs, find_touches
+from netbo.adapters.assembly.nearness import close_pairs, find_touches
 from netbo.adapters.report import Gap
 from netbo.arrays import BoolArray, FloatArray
 from netbo.errors import NetworkError

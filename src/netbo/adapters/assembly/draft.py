@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from netbo.adapters.links import Links, Treatment
-from netbo.adapters.orientation import (
+from netbo.adapters.assembly.orientation import (
     Packed,
     complete,
     fill_positions,
@@ -18,6 +17,7 @@ from netbo.adapters.orientation import (
     shared_positions,
     turn,
 )
+from netbo.adapters.links import Links, Treatment
 from netbo.arrays import FloatArray, IntArray
 from netbo.errors import NetworkError
 from netbo.geometry.identifiers import Ids, counted

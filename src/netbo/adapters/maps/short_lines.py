@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from netbo.adapters.assembly.projection import transform
 from netbo.adapters.network import Network
-from netbo.adapters.projection import transform
 from netbo.arrays import BoolArray, FloatArray, IntArray
 from netbo.errors import NetworkError
 from netbo.geometry import MetricGraph, Points

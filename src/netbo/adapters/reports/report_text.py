@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netbo.adapters.cautions import some
 from netbo.adapters.report import Gap, NetworkReport
+from netbo.adapters.reports.cautions import some
 from netbo.geometry.identifiers import counted
 
 LISTED_GAPS = 5

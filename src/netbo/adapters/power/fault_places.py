@@ -9,7 +9,7 @@ import pandas as pd
 
 from netbo.adapters.choices import listing
 from netbo.adapters.misfit import require_fraction
-from netbo.adapters.power_nets import load_pandapower, open_ends
+from netbo.adapters.power.power_nets import load_pandapower, open_ends
 from netbo.errors import NetworkError
 
 END_TOLERANCE = 1e-6  # of the line; a fault this near to an end is at the bus

@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from netbo.adapters.nearness import Touches, close_pairs, find_touches, lowest_joined, project_on_segments
+from netbo.adapters.assembly.nearness import (
+    Touches,
+    close_pairs,
+    find_touches,
+    lowest_joined,
+    project_on_segments,
+)
 from netbo.adapters.report import Join, Noded
 from netbo.arrays import BoolArray, FloatArray, IntArray
 from netbo.errors import NetworkError

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netbo.adapters.graph_rows import GraphRows, Positions
+from netbo.adapters.graphs.graph_rows import GraphRows, Positions
 from netbo.arrays import FloatArray
 from netbo.errors import NetworkError
 from netbo.geometry.identifiers import counted

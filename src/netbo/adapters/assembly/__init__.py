@@ -1,0 +1,1 @@
+"""Links made a network, a step a file: measured, projected, joined, cut, built."""

@@ -1,0 +1,1 @@
+"""NetworkX graphs in general: what its readers have in common."""

@@ -1,0 +1,1 @@
+"""Networks as other programs want them on a map."""

@@ -1,0 +1,1 @@
+"""Power networks: drawn, and faults put on lines."""

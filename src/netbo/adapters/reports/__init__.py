@@ -1,0 +1,1 @@
+"""What is looked for in a network, and how it is said."""

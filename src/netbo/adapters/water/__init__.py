@@ -1,0 +1,1 @@
+"""Water networks simulated: leaks put on pipes, and what loggers would see."""

@@ -1,0 +1,254 @@
+"""Many processes on one study: every trial is told once, nobody waits forever, nobody measures in vain."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import pytest
+
+import netbo
+from netbo.studies import State, Study
+from studies.stress_workers import Process, height, read_back
+
+GRAPH = netbo.star(3, length=2.0)
+SETTINGS = {"noise": 0.0, "repeats": False, "seed": 7, "max_cell": 0.012}  # 501 candidates, each asked once
+LONGEST_EVALUATION = 0.05  # seconds
+PATIENCE = 900.0  # seconds; far more than any of it takes: who is not ready then waits for ever
+
+
+@contextmanager
+def crowd(n):
+    """Worker processes, killed at the end whatever happened."""
+    workers = [Process() for _ in range(n)]
+    try:
+        yield workers
+    finally:
+        for worker in workers:
+            worker.kill()
+
+
+def work_together(storage, folder, n_workers, n_trials):
+    """A study by many workers; returns what they did and what each of them wrote down."""
+    Study.create(GRAPH, name="crowd", storage=storage, **SETTINGS)
+    deadline = time.monotonic() + PATIENCE
+    diaries = [folder / f"{number}.jsonl" for number in range(n_workers)]
+    with crowd(n_workers) as workers:
+        for worker, diary in zip(workers, diaries, strict=True):
+            options = {"storage": str(storage), "diary": str(diary), "longest": LONGEST_EVALUATION}
+            worker.begin("work", budget=n_trials, **options)
+        works = [json.loads(worker.end(timeout=deadline - time.monotonic())) for worker in workers]
+    return works, [read_back(diary) for diary in diaries]
+
+
+def evaluations(diaries):
+    """Place, beginning and end of every evaluation; one that was cut short ends with its diary."""
+    found = []
+    for diary in diaries:
+        for entry, after in zip(diary, [*diary[1:], diary[-1]], strict=True):
+            if entry["kind"] == "begun":
+                found.append(((entry["edge"], entry["distance"]), entry["time"], after["time"]))
+    return found
+
+
+def at_the_same_time(found):
+    """Pairs of evaluations of one place that overlap in time."""
+    places = {}
+    for place, begun, ended in found:
+        places.setdefault(place, []).append((begun, ended))
+    return [
+        (place, first, second)
+        for place, times in places.items()
+        for first, second in zip(sorted(times), sorted(times)[1:], strict=False)
+        if second[0] < first[1]
+    ]
+
+
+def check_all_was_told_once(storage, works, diaries, n_trials):
+    study = Study.load(storage)
+    told = [record for record in study.records if record.state is State.OBSERVED]
+    receipts = [entry["id"] for diary in diaries for entry in diary if entry["kind"] == "told"]
+    found = evaluations(diaries)
+
+    assert at_the_same_time(found) == []
+    assert len(told) == len({record.point for record in told}) == n_trials == study.n_told
+    assert len(found) == len({place for place, *_ in found}) == n_trials
+    assert sorted(receipts) == [record.id for record in told]
+    assert [record.value for record in told] == [height(record.point) for record in told]
+    assert {record.state for record in study.records} <= {State.OBSERVED, State.VOID}
+    assert sum(told for told, _, _ in works) == n_trials
+    assert {tuple(rest) for _, *rest in works} == {(0, f"the budget of {n_trials} evaluations is spent")}
+
+
+def test_overlaps_are_found():
+    """The judge of the tests below."""
+    apart = [("a", 0.0, 1.0), ("a", 1.5, 2.0), ("b", 0.5, 3.0)]
+    assert at_the_same_time(apart) == []
+    assert at_the_same_time([*apart, ("b", 2.9, 4.0)]) == [("b", (0.5, 3.0), (2.9, 4.0))]
+
+
+def test_three_workers_on_a_journal_tell_every_trial_once(tmp_path):
+    storage = tmp_path / "crowd.journal"
+    works, diaries = work_together(storage, tmp_path, n_workers=3, n_trials=24)
+
+    check_all_was_told_once(storage, works, diaries, 24)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["journal", "sqlite"])
+def test_eight_workers_tell_four_hundred_trials_once(tmp_path, kind):
+    storage = tmp_path / "crowd.journal" if kind == "journal" else f"sqlite:///{tmp_path / 'crowd.db'}"
+    works, diaries = work_together(storage, tmp_path, n_workers=8, n_trials=400)
+
+    check_all_was_told_once(storage, works, diaries, 400)
+    assert sum(told > 0 for told, _, _ in works) > 1
+
+
+def take_a_queue(storage, folder, n_workers, n_places):
+    """Enqueued places by number, as they were handed out by workers that all begin at once."""
+    study = Study.create(GRAPH, name="queue", storage=storage, **SETTINGS)
+    for number in range(n_places):
+        study.enqueue((number % 3, 0.01 * number))
+    diaries = [folder / f"{number}.jsonl" for number in range(n_workers)]
+    with crowd(n_workers) as workers:
+        for worker, diary in zip(workers, diaries, strict=True):
+            worker.begin("take_queue", storage=str(storage), diary=str(diary))
+        for worker in workers:
+            worker.end(timeout=PATIENCE)
+    return [entry["id"] for diary in diaries for entry in read_back(diary)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["journal", "sqlite"])
+def test_four_workers_never_take_one_place_of_the_queue_twice(tmp_path, kind):
+    """SQLite knows no SELECT FOR UPDATE: without a lock of ours two workers take one trial."""
+    storage = tmp_path / "queue.journal" if kind == "journal" else f"sqlite:///{tmp_path / 'queue.db'}"
+    taken = take_a_queue(storage, tmp_path, n_workers=4, n_places=60)
+
+    assert len(taken) == len(set(taken))
+    assert set(range(60)) <= set(taken)
+
+
+def work_and_die(storage, folder, n_trials, n_kills):
+    """A study by three workers of whom one is killed again and again, and replaced."""
+    chance, diaries = random.Random(4), []
+    lease = 3.0  # seconds, real ones
+
+    def begin(worker):
+        diaries.append(folder / f"{len(diaries)}.jsonl")
+        options = {"storage": str(storage), "diary": str(diaries[-1]), "longest": 0.2, "lease": lease}
+        worker.begin("work", budget=n_trials, **options)
+
+    with crowd(3 + n_kills) as workers:
+        alive, reserve = workers[:3], workers[3:]
+        for worker in alive:
+            begin(worker)
+        for _ in range(n_kills):
+            worker = alive.pop(0)
+            worker.expect("told")
+            time.sleep(chance.uniform(0.0, 0.4))
+            assert worker.kill(), "the study was finished too soon"
+            alive.append(reserve.pop())
+            begin(alive[-1])
+        for worker in alive:
+            worker.end(timeout=PATIENCE)
+    return [read_back(diary) for diary in diaries]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["journal", "sqlite"])
+def test_a_crowd_whose_workers_are_killed_and_replaced_loses_nothing(tmp_path, kind):
+    storage = tmp_path / "crowd.journal" if kind == "journal" else f"sqlite:///{tmp_path / 'crowd.db'}"
+    Study.create(GRAPH, name="crowd", storage=storage, asking_lease=20.0, **SETTINGS)
+    diaries = work_and_die(storage, tmp_path, n_trials=120, n_kills=8)
+    study = Study.load(storage)
+    told = {record.id: record for record in study.records if record.state is State.OBSERVED}
+    receipts = {entry["id"] for diary in diaries for entry in diary if entry["kind"] == "told"}
+
+    assert receipts <= set(told)
+    assert len({record.point for record in told.values()}) == study.n_told == len(told) == 120
+    assert at_the_same_time(evaluations(diaries)) == []
+    assert all(record.value == height(record.point) for record in told.values())
+
+
+FULL_DISK = """
+import resource, sys
+from netbo.studies import Study
+study = Study.load(sys.argv[1])
+suggestion = study.ask()
+size = __import__("os").path.getsize(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (size + int(sys.argv[2]), resource.RLIM_INFINITY))
+try:
+    study.tell(suggestion, 0.25)
+except OSError as error:
+    print("refused", error.errno)
+else:
+    print("told")
+"""
+
+
+def test_a_value_that_does_not_fit_on_the_disk_is_not_said_to_be_told(tmp_path):
+    """A write that is cut short is an error; half of it is kept apart, and the trial can still be told."""
+    storage = tmp_path / "full.journal"
+    Study.create(GRAPH, name="full", storage=storage, **SETTINGS)
+    command = [sys.executable, "-c", FULL_DISK, str(storage), "40"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    half = storage.read_bytes().splitlines()[-1]
+    study = Study.load(storage)
+
+    assert said[0] == "refused"
+    assert len(half) == 40
+    assert [record.state for record in study.records] == [State.PENDING]
+    study.tell(0, 0.25)
+    assert Study.load(storage).records[0].value == 0.25
+    assert (tmp_path / "full.journal.torn").read_bytes() == half + b"\n"
+
+
+@pytest.mark.parametrize("scheme", ["", "sqlite:///"])
+def test_an_objective_that_changes_the_folder_changes_no_study(tmp_path, monkeypatch, scheme):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(tmp_path)
+    study = Study.create(GRAPH, name="here", storage=f"{scheme}here.file", **SETTINGS)
+
+    def wanders(point):
+        os.chdir(elsewhere)
+        return height(point)
+
+    study.work(wanders, budget=3, lease=0.3)
+    assert list(elsewhere.iterdir()) == []
+    monkeypatch.chdir(tmp_path)
+    assert Study.load(f"{scheme}here.file").n_told == 3
+
+
+def test_a_lock_that_a_stranger_holds_is_not_broken_by_the_death_of_one_who_waited(tmp_path):
+    """Killed while it waited for a dashboard: the lock of the dashboard is not its own."""
+    from optuna.storages.journal import JournalFileSymlinkLock
+
+    storage = tmp_path / "held.journal"
+    study = Study.create(GRAPH, name="held", storage=storage, **SETTINGS)
+    study.ask()
+    stranger = JournalFileSymlinkLock(str(storage))
+    stranger.acquire()
+    with crowd(2) as workers:
+        workers[0].begin("tell", storage=str(storage), trial=0, value=1.0, note="")
+        wait_until_named(storage.with_name("held.journal.guard"), workers[0].process.pid)
+        workers[0].kill()
+        workers[1].begin("tell", storage=str(storage), trial=0, value=2.0, note="")
+        wait_until_named(storage.with_name("held.journal.guard"), workers[1].process.pid)
+        time.sleep(0.5)  # time enough to break what must not be broken
+
+        assert Study.load(storage).n_told == 0
+        stranger.release()
+        workers[1].expect("told")
+    assert [record.value for record in Study.load(storage).records] == [2.0]
+
+
+def wait_until_named(guard, process):
+    deadline = time.monotonic() + 120.0
+    while str(process) not in guard.read_text().split():
+        assert time.monotonic() < deadline, f"process {process} never came to the lock"
+        time.sleep(0.01)

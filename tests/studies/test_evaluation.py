@@ -1,0 +1,76 @@
+"""Whatever an objective does, it ends in a value or in a reason."""
+
+import pytest
+
+from netbo.errors import ParameterError
+from netbo.studies import Evaluator, StudyError
+from netbo.studies.evaluation import evaluator
+from studies.helpers import (
+    GRAPH,
+    dies,
+    endless,
+    hangs,
+    hangs_on_the_first_edge,
+    height,
+    not_a_number,
+    raises,
+    says_text,
+    with_negative_noise,
+    with_noise,
+)
+
+POINT = GRAPH.points(1, 0.5)[0]
+REASONS = [
+    (raises, "RuntimeError: no signal at 0.5"),
+    (not_a_number, "the objective returned nan"),
+    (endless, "the objective returned inf"),
+    (
+        says_text,
+        "the objective must return a number or a pair (value, noise variance), got '1.5' of type str",
+    ),
+    (with_negative_noise, "a noise variance must be positive, got -1.0"),
+]
+
+
+@pytest.mark.parametrize(("objective", "reason"), REASONS)
+def test_what_is_no_value_has_a_reason(objective, reason):
+    found = Evaluator(objective)(POINT)
+
+    assert found.value is None
+    assert reason in found.note
+
+
+def test_a_value_may_bring_its_noise():
+    assert (Evaluator(with_noise)(POINT).value, Evaluator(with_noise)(POINT).noise) == (height(POINT), 0.04)
+    assert Evaluator(height)(POINT).noise is None
+
+
+def test_in_a_process_of_its_own_an_objective_that_hangs_is_killed_and_the_next_one_is_served():
+    with evaluator(hangs_on_the_first_edge, timeout=2.0) as evaluate:
+        late = evaluate(GRAPH.points(0, 0.5)[0])
+        after = evaluate(POINT)
+
+    assert (late.value, late.note) == (None, "timeout: no value within 2 seconds")
+    assert after.value == height(POINT)
+
+
+def test_in_a_process_of_its_own_text_and_exceptions_have_their_reasons():
+    for objective, reason in (REASONS[0], REASONS[3]):
+        with evaluator(objective, timeout=60.0) as evaluate:
+            found = evaluate(POINT)
+        assert found.value is None
+        assert reason in found.note
+
+
+def test_a_process_that_dies_is_a_failure_with_its_exit_code():
+    with evaluator(dies, timeout=60.0) as evaluate:
+        found = evaluate(POINT)
+
+    assert (found.value, found.note) == (None, "the process of the objective ended with exit code 3")
+
+
+def test_a_timeout_needs_an_objective_that_can_be_imported():
+    with pytest.raises(ParameterError, match="worker processes must be able to import the objective"):
+        Evaluator(lambda point: 1.0, timeout=1.0)
+    with pytest.raises(StudyError, match="timeout must be a positive number of seconds"):
+        Evaluator(hangs, timeout=0)

