@@ -1,7 +1,7 @@
 """Where is the leak in EPANET's Net3? Sixty simulated leaks against a night of readings at twelve loggers.
 
-Leak, loggers and their accuracy were chosen so that the answer can be told: with readings good to 0.2 psi instead
-of 0.02 neighbouring pipes explain them equally well, and a leak on pipe 173 took 80 simulations to find.
+Leak, loggers and their accuracy were chosen so that the answer can be told: with readings good to 0.2 psi
+instead of 0.02 neighbouring pipes explain them equally well, and a leak on pipe 173 took 80 simulations.
 """
 
 import argparse
