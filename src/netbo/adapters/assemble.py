@@ -16,6 +16,7 @@ from netbo.adapters.assembly.lengths import LengthChoice, choose_lengths
 from netbo.adapters.assembly.noding import Junctions, find_junctions
 from netbo.adapters.assembly.pieces import Pieces, contract_places, cut_links, detach_ends, merge_twins
 from netbo.adapters.assembly.projection import Projected, project
+from netbo.adapters.choices import as_treatment
 from netbo.adapters.links import Links, Treatment
 from netbo.adapters.network import Network
 from netbo.adapters.report import Duplicate, Noded
@@ -38,7 +39,7 @@ def assemble(
     node: bool = False,
     merge_duplicates: bool = False,
     barriers: Iterable[tuple[Hashable, Any]] = (),
-    zero_length: Treatment = Treatment.CONTRACT,
+    zero_length: Treatment | str = Treatment.CONTRACT,
     metric_crs: Any = None,
     gap_tolerance: float | None = None,
 ) -> Network:
@@ -61,7 +62,7 @@ def assemble(
     draft = make_draft(links)
     projected = _project(draft, coordinates_are_lengths=coordinates_are_lengths, metric_crs=metric_crs)
     chosen = choose_lengths(draft, projected, lengths, coordinates_are_lengths=coordinates_are_lengths)
-    fates = decide_fates(draft, chosen.lengths, zero_length)
+    fates = decide_fates(draft, chosen.lengths, as_treatment(zero_length, "zero_length"))
     curves, positions = _draw_edges(draft, projected, fates)
     junctions = _find_junctions(draft, fates, curves, positions, snap=snap, node=node)
     pieces = cut_links(draft, fates, chosen.lengths, curves, junctions)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
@@ -17,7 +17,7 @@ from netbo.cli.study_door import Ending
 from netbo.cli.study_opening import open_study
 from netbo.cli.study_running import Job, ended_by_sigterm, work_here
 from netbo.errors import BaseError, ParameterError
-from netbo.optimize.executors import one_thread_per_worker
+from netbo.optimize.executors import end_with_parent, one_thread_per_worker
 from netbo.studies import Study, Work
 from netbo.studies.worker import INTERRUPTED
 
@@ -108,7 +108,7 @@ def _join(job: Job, worker: str, pipe: Connection) -> None:
     try:
         with ended_by_sigterm():
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-            _end_with_parent()
+            end_with_parent(_stop)
             pipe.send(work_here(job, open_study(job.door, worker)))
     except BaseError as error:
         pipe.send(str(error))
@@ -116,14 +116,6 @@ def _join(job: Job, worker: str, pipe: Connection) -> None:
         pipe.send(Work(0, 0, INTERRUPTED))
 
 
-def _end_with_parent() -> None:
-    """End cleanly when the process that started this one is gone: nobody would stop it."""
-    parent = parent_process()
-    if parent is None:
-        return
-
-    def watch() -> None:
-        wait([parent.sentinel])
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
-
-    threading.Thread(target=watch, name="watch-parent", daemon=True).start()
+def _stop() -> None:
+    """End cleanly: what is under way is given back."""
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)

@@ -44,12 +44,15 @@ def process_pool(n: int) -> ProcessPoolExecutor:
     from multiprocessing import get_context  # noqa: PLC0415
 
     return ProcessPoolExecutor(
-        require_count(n, "executor"), mp_context=get_context("spawn"), initializer=_end_with_parent
+        require_count(n, "executor"), mp_context=get_context("spawn"), initializer=end_with_parent
     )
 
 
-def _end_with_parent() -> None:
-    """Let this process end when the one that started it is killed: nobody would take its values."""
+def end_with_parent(end: Callable[[], object] | None = None) -> None:
+    """Let this process end when the one that started it is gone: nobody would take its values.
+
+    end: how; by default at once and without clean-up, as the pool it belonged to is gone.
+    """
     from multiprocessing import parent_process  # noqa: PLC0415 - only workers come here
     from multiprocessing.connection import wait  # noqa: PLC0415
 
@@ -59,7 +62,7 @@ def _end_with_parent() -> None:
 
     def watch() -> None:
         wait([parent.sentinel])
-        os._exit(1)  # no clean-up: the pool it belonged to is gone
+        os._exit(1) if end is None else end()
 
     Thread(target=watch, name="watch-parent", daemon=True).start()
 
@@ -76,7 +79,7 @@ def open_executor(executor: Executor | int | None, objective: Callable[..., Any]
     if not isinstance(executor, int):
         yield _as_executor(executor)
         return
-    _require_importable(objective)
+    require_importable(objective)
     pool = process_pool(executor)
     try:
         yield pool
@@ -137,7 +140,7 @@ def _as_executor(executor: Any) -> Executor:
     return executor  # type: ignore[no-any-return]
 
 
-def _require_importable(objective: Callable[..., Any]) -> None:
+def require_importable(objective: Callable[..., Any]) -> None:
     """Refuse what a fresh process cannot import, before any is started."""
     advice = "define it at the top level of a module, or pass a ThreadPoolExecutor"
     try:
