@@ -252,8 +252,10 @@ def test_rounding_is_no_length():
 def test_zero_length_cannot_be_kept():
     with pytest.raises(NetworkError, match="an edge needs a length, got none on link 'b'"):
         assemble(chain(lengths=[1.0, 0.0, 3.0]), zero_length=KEEP)
-    with pytest.raises(NetworkError, match="zero_length must be a Treatment, got 'contract'"):
-        assemble(chain(), zero_length="contract")
+    with pytest.raises(
+        NetworkError, match="zero_length must be one of keep, contract, cut, drop, got 'mend'"
+    ):
+        assemble(chain(), zero_length="mend")
     with pytest.raises(NetworkError, match="needs an edge with a length, got none"):
         assemble(chain(lengths=[0.0, 0.0, 0.0]))
 

@@ -11,7 +11,7 @@ import pytest
 
 from netbo.studies import State, Study
 from studies.helpers import GRAPH, SETTINGS, height, uninterrupted
-from studies.test_crowds import check_all_was_told_once, work_together
+from studies.stress_crowds import check_all_was_told_once, work_together
 
 SERVER = """
 import sys, warnings, optuna

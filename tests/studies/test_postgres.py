@@ -11,7 +11,7 @@ from optuna.storages import RDBStorage
 
 from netbo.studies import State, Study, StudyFileError, storages
 from studies.helpers import GRAPH, SETTINGS, JumpingClock, height, uninterrupted
-from studies.test_crowds import check_all_was_told_once, take_a_queue, work_together
+from studies.stress_crowds import check_all_was_told_once, take_a_queue, work_together
 
 
 @pytest.fixture(scope="module")

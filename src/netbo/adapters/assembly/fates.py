@@ -65,8 +65,6 @@ def decide_fates(draft: Draft, lengths: FloatArray, zero_length: Treatment) -> F
 
 
 def _require_treatable(draft: Draft, is_zero: BoolArray, zero_length: Treatment) -> None:
-    if not isinstance(zero_length, Treatment):
-        raise NetworkError(f"zero_length must be a Treatment, got {zero_length!r}; try Treatment.CONTRACT")
     if is_zero.any() and zero_length is Treatment.KEEP:
         first = draft.ids[int(np.flatnonzero(is_zero)[0])]
         raise NetworkError(
