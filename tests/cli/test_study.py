@@ -627,7 +627,7 @@ def test_a_worker_told_to_end_loses_nothing(here):
     process = start("worker", "--objective=sound:stops_at_the_fourth", "--budget=8", "--storage=leak.journal")
     await_file(here / "begun.txt", process)
     process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
     states = [record.state for record in leak().records]
     study = twin()
     study.work(height, budget=8)
@@ -649,7 +649,7 @@ def test_a_run_with_processes_told_to_end_loses_nothing_and_leaves_nobody_behind
     )
     await_file(here / "begun.txt", process)
     process.send_signal(number)
-    out, err = process.communicate(timeout=120)  # ends only when the workers, which hold the pipe, have ended
+    out, err = process.communicate(timeout=300)  # ends only when the workers, which hold the pipe, have ended
     states = [record.state for record in leak().records]
 
     assert process.returncode == 130, err
@@ -667,7 +667,7 @@ def test_workers_whose_run_was_killed_end_too(here):
     )
     await_file(here / "begun.txt", process)
     process.kill()
-    process.communicate(timeout=120)  # the workers hold the pipe: it ends with the last of them
+    process.communicate(timeout=300)  # the workers hold the pipe: it ends with the last of them
 
     assert leak().pending == []
 

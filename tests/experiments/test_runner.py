@@ -73,7 +73,13 @@ def test_both_files_hold_the_table(reference):
     table, out = reference
 
     assert_frame_equal(pd.read_parquet(out / "table.parquet"), table, check_exact=True)
-    read = pd.read_csv(out / "table.csv", keep_default_na=False, na_values={"b": ""}, dtype={"edge": str})
+    read = pd.read_csv(
+        out / "table.csv",
+        float_precision="round_trip",
+        keep_default_na=False,
+        na_values={"b": ""},
+        dtype={"edge": str},
+    )
     assert_frame_equal(read, table, check_exact=True, check_dtype=False)
 
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from netbo.adapters.choices import listing
 from netbo.errors import NetworkError, NumericalError, ParameterError
 from netbo.optional import require
@@ -24,7 +26,8 @@ ABSURD_HEAD = -1e4  # m; EPANET answers with about -1e7 where no water can come 
 def load_wntr() -> Any:
     """The wntr package; `six`, which it imports without declaring it, is asked for by name."""
     require("six", extra="water", purpose=PURPOSE)
-    return require("wntr", extra="water", purpose=PURPOSE)
+    with np.printoptions():  # importing it changes how numpy prints, everywhere
+        return require("wntr", extra="water", purpose=PURPOSE)
 
 
 @dataclass(frozen=True)
