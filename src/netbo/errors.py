@@ -31,3 +31,18 @@ class NumericalError(BaseError, ArithmeticError):
 
 class ExhaustedError(BaseError, RuntimeError):
     """There is no place left to ask for."""
+
+
+# What can go wrong with a study that is not about the network or the values.
+
+
+class StudyError(BaseError, ValueError):
+    """A study that cannot be created, opened or changed as asked."""
+
+
+class StudyFileError(BaseError, OSError):
+    """A file of a study that is missing or damaged; nothing was written to it."""
+
+
+class BudgetError(ExhaustedError):
+    """Every evaluation of the budget is made or under way."""

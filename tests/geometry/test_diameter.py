@@ -4,7 +4,6 @@ import pytest
 from netbo.geometry import (
     MetricGraph,
     circle,
-    diameter,
     grid,
     interval,
     open_rectangle,
@@ -13,6 +12,7 @@ from netbo.geometry import (
     telecom,
     uniform_points,
 )
+from netbo.geometry import distances as diameter
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from netbo.geometry.packed import last_not_above, ranges, row_starts, rows_of
+from netbo.arrays import last_not_above, ranges, row_starts, rows_of
 
 
 def test_rows_of_any_length_even_none():

@@ -3,7 +3,7 @@ from hypothesis import given
 from numpy.testing import assert_array_equal
 
 from netbo import MetricGraph
-from netbo.geometry.stretches import corners_within
+from netbo.geometry.places import corners_within
 from strategies import metric_graphs, seeds
 
 

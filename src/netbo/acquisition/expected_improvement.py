@@ -6,8 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from netbo.acquisition.log_improvement import log_expected_improvement
-from netbo.acquisition.parameters import require_nonnegative
 from netbo.arrays import FloatArray
+from netbo.checks import require_nonnegative
 from netbo.geometry import Points
 from netbo.posterior import Surrogate
 

@@ -9,8 +9,8 @@ from scipy.special import ndtri
 
 from netbo.acquisition.incumbents import likely_incumbents
 from netbo.acquisition.log_improvement import log_expected_improvement
-from netbo.acquisition.parameters import require_count
 from netbo.arrays import FloatArray, read_only
+from netbo.checks import require_count
 from netbo.errors import ParameterError
 from netbo.geometry import Points
 from netbo.posterior import Surrogate

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from netbo.acquisition.parameters import require_nonnegative
+from netbo.checks import require_nonnegative
 from netbo.errors import ParameterError
 from netbo.posterior import Surrogate
 

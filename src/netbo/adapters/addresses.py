@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from netbo.arrays import BoolArray, FloatArray, IntArray, read_only
+from netbo.arrays import BoolArray, FloatArray, IntArray, last_not_above, read_only, rows_of
 from netbo.errors import PointError
 from netbo.geometry import VERTEX_TOLERANCE, MetricGraph
 from netbo.geometry.identifiers import Ids, indices_of, pick
-from netbo.geometry.packed import last_not_above, rows_of
 
 
 @dataclass(frozen=True, slots=True)

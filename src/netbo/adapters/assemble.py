@@ -23,11 +23,10 @@ from netbo.adapters.report import Duplicate, Noded
 from netbo.adapters.reports.cautions import cautions_of
 from netbo.adapters.reports.inspection import inspect_graph
 from netbo.adapters.reports.reporting import make_report, note_vanished
-from netbo.arrays import FloatArray
+from netbo.arrays import FloatArray, ranges, row_starts
 from netbo.errors import NetworkError
 from netbo.geometry import Curves
-from netbo.geometry.curve_edits import pick_curves
-from netbo.geometry.packed import ranges, row_starts
+from netbo.geometry.curves import pick_curves
 
 
 def assemble(

@@ -13,11 +13,10 @@ from numpy.typing import ArrayLike
 from netbo.adapters.addresses import Address, Addresses
 from netbo.adapters.assembly.projection import transform
 from netbo.adapters.report import NetworkReport
-from netbo.arrays import BoolArray, FloatArray, IntArray, as_float_vector
+from netbo.arrays import BoolArray, FloatArray, IntArray, as_float_vector, row_starts
 from netbo.errors import PointError
 from netbo.geometry import MetricGraph, Point, Points
 from netbo.geometry.identifiers import counted
-from netbo.geometry.packed import row_starts
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,10 +1,7 @@
 """Metric graphs and their points: distances, drawings, refinements, shapes."""
 
-from netbo.geometry.contracting import contracting, merge_vertices
 from netbo.geometry.curves import Curves
-from netbo.geometry.cutting import cutting
 from netbo.geometry.graph import MetricGraph
-from netbo.geometry.merging import merging
 from netbo.geometry.places import (
     PLACE_TOLERANCE,
     PlaceIndex,
@@ -12,10 +9,9 @@ from netbo.geometry.places import (
     distinct_places,
     place_keys,
     place_vertices,
+    uniform_points,
 )
 from netbo.geometry.points import VERTEX_TOLERANCE, Point, Points
-from netbo.geometry.refinement import Refinement
-from netbo.geometry.sampling import uniform_points
 from netbo.geometry.shapes import (
     circle,
     grid,
@@ -26,7 +22,7 @@ from netbo.geometry.shapes import (
     star,
     telecom,
 )
-from netbo.geometry.splitting import splitting
+from netbo.geometry.transforms import Refinement, contracting, cutting, merge_vertices, merging, splitting
 
 __all__ = [
     "PLACE_TOLERANCE",

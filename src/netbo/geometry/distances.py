@@ -1,4 +1,4 @@
-"""Shortest paths between points that lie anywhere on the edges."""
+"""Shortest paths between points anywhere on the edges, adjacency of vertices, and the diameter."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
+from scipy.sparse.csgraph import connected_components, dijkstra
 
 from netbo.arrays import FloatArray, IntArray, SparseMatrix
 
 if TYPE_CHECKING:
     from netbo.geometry.graph import MetricGraph
     from netbo.geometry.points import Points
+
 
 MAX_ENTRIES = 10_000_000  # of an array of distances held at once: 80 MB
 AT_A_VERTEX = -1  # stands for the edge of a source that is a vertex
@@ -92,3 +93,145 @@ def _with_sources(graph: MetricGraph, edge: IntArray, z: FloatArray) -> SparseMa
         ),
         shape=(size, size),
     )
+
+
+# The largest distance between two points of a component, edges included.
+
+MAX_EXACT_VERTICES = 2000  # all their pairs take 32 MB; both memory and time grow with the square
+MAX_SWEEPS = 32  # searches from one point each; later ones rarely raise the bound
+MAX_BLOCK = 2_000_000  # pairs of edges handled at once: 16 MB an array
+
+
+def continuous_diameter(graph: MetricGraph) -> float:
+    """Largest distance between two points of the component of largest total length.
+
+    Exact up to 2,000 vertices in that component. Above, the best of several sweeps from a point to its
+    farthest point: a lower bound, at least half of the diameter.
+    """
+    component = graph.subgraph(largest_component(graph)) if graph.n_components > 1 else graph
+    if component.n_vertices <= MAX_EXACT_VERTICES:
+        return _exact(component)
+    return _swept(component)
+
+
+def largest_component(graph: MetricGraph) -> int:
+    """Label of the component with the largest total length."""
+    return int(np.argmax(np.bincount(graph.components[graph.tails], graph.lengths)))
+
+
+def _exact(graph: MetricGraph) -> float:
+    """Branch and bound over edges, the promising ones first.
+
+    No point of edge (a, b) is farther from anything than (r_a + r_b + length) / 2, where r_v is the distance
+    from the vertex v to the point farthest from it; so few edges are compared with all others.
+    """
+    tails, heads, lengths = graph.tails, graph.heads, graph.lengths
+    between = dijkstra(graph.links, directed=False)
+    radius = _vertex_radii(between, graph)
+    bound = (radius[tails] + radius[heads] + lengths) / 2
+    order = np.argsort(-bound)
+    best, block = float(radius.max()), max(1, MAX_BLOCK // graph.n_edges)
+    for start in range(0, graph.n_edges, block):
+        edges = order[start : start + block]
+        edges = edges[bound[edges] > best]
+        if not edges.size:
+            break
+        best = max(best, float(_farthest_pairs(edges, between, graph).max()))
+    return best
+
+
+def _vertex_radii(between: FloatArray, graph: MetricGraph) -> FloatArray:
+    """Distance from each vertex to its farthest point: max over edges of (d_tail + d_head + length) / 2."""
+    block = max(1, MAX_BLOCK // graph.n_edges)
+    radii = [
+        (rows[:, graph.tails] + rows[:, graph.heads] + graph.lengths).max(axis=1) / 2
+        for rows in np.split(between, range(block, graph.n_vertices, block))
+    ]
+    return np.concatenate(radii)
+
+
+def _farthest_pairs(edges: IntArray, between: FloatArray, graph: MetricGraph) -> FloatArray:
+    """Largest distance between a point of each given edge and a point of each edge, (n, n_edges).
+
+    With e = (a, b) and f = (c, d) it is min(d_ac + d_bd, d_ad + d_bc) / 2 + (L_e + L_f) / 2, and (L_e + d_ab)
+    / 2 if e and f are one edge. The point where both averages are attained lies on the edges since |d_ac -
+    d_bc| <= L_e.
+    """
+    to_a, to_b = between[graph.tails[edges]], between[graph.heads[edges]]
+    crossing = np.minimum(
+        to_a[:, graph.tails] + to_b[:, graph.heads],
+        to_a[:, graph.heads] + to_b[:, graph.tails],
+    )
+    pairs = (crossing + graph.lengths[edges, None] + graph.lengths) / 2
+    own = between[graph.tails[edges], graph.heads[edges]]
+    pairs[np.arange(len(edges)), edges] = (graph.lengths[edges] + own) / 2
+    return np.asarray(pairs)
+
+
+def _swept(graph: MetricGraph) -> float:
+    """Longest way from a point to its farthest point, from few points.
+
+    The next source is the farthest point if it improved the bound, else the vertex that may still lie
+    farthest from something: after a search from s with radius r, no point is farther from v than r + d(s, v).
+    """
+    edge, z, best = 0, 0.0, 0.0
+    ceiling = np.full(graph.n_vertices, np.inf)
+    for _ in range(MAX_SWEEPS):
+        reach = _distances_to_vertices(graph, edge, z)
+        radius, far_edge, far_z = _farthest_point(graph, edge, z, reach)
+        ceiling = np.minimum(ceiling, radius + reach)
+        if radius > best:
+            best, edge, z = radius, far_edge, far_z
+            continue
+        promising = int(np.argmax(ceiling))
+        if ceiling[promising] <= best:
+            break
+        start = graph.vertex_points([promising])
+        edge, z = int(start.edge[0]), float(start.z[0])
+    return best
+
+
+def _distances_to_vertices(graph: MetricGraph, edge: int, z: float) -> FloatArray:
+    ends = [graph.tails[edge], graph.heads[edge]]
+    from_tail, from_head = dijkstra(graph.links, directed=False, indices=ends)
+    return np.asarray(np.minimum(z + from_tail, graph.lengths[edge] - z + from_head))
+
+
+def _farthest_point(graph: MetricGraph, edge: int, z: float, reach: FloatArray) -> tuple[float, int, float]:
+    """Distance, edge and place of the point farthest from (edge, z); `reach` is its distance to vertices."""
+    to_tail, to_head = reach[graph.tails], reach[graph.heads]
+    farthest = (to_tail + to_head + graph.lengths) / 2
+    place = (to_head - to_tail + graph.lengths) / 2
+    # Within its own edge the source cuts off both sides: each is an edge from the source to an end.
+    sides = (to_tail[edge] + z) / 2, (to_head[edge] + graph.lengths[edge] - z) / 2
+    farthest[edge] = max(sides)
+    place[edge] = z - sides[0] if sides[0] >= sides[1] else z + sides[1]
+    edge = int(np.argmax(farthest))
+    return float(farthest[edge]), edge, float(np.clip(place[edge], 0.0, graph.lengths[edge]))
+
+
+# Vertices joined by their shortest edge, as scipy's graph routines want them.
+
+
+def shortest_links(tails: IntArray, heads: IntArray, lengths: FloatArray, n_vertices: int) -> SparseMatrix:
+    """Symmetric (n_vertices, n_vertices) lengths between neighbours.
+
+    A sparse constructor would add up parallel edges, so only the shortest of them goes in. Loops shorten no
+    path.
+    """
+    is_link = tails != heads
+    low = np.minimum(tails, heads)[is_link]
+    high = np.maximum(tails, heads)[is_link]
+    weight = lengths[is_link]
+    order = np.lexsort((weight, high, low))
+    low, high, weight = low[order], high[order], weight[order]
+    is_first = np.ones(len(low), dtype=np.bool_)
+    is_first[1:] = (np.diff(low) != 0) | (np.diff(high) != 0)
+    low, high, weight = low[is_first], high[is_first], weight[is_first]
+    rows, columns = np.concatenate([low, high]), np.concatenate([high, low])
+    return csr_array((np.tile(weight, 2), (rows, columns)), shape=(n_vertices, n_vertices))
+
+
+def component_labels(links: SparseMatrix) -> IntArray:
+    """Component of every vertex, counted from 0 in the order of the vertices."""
+    return np.asarray(connected_components(links, directed=False)[1], dtype=np.int64)

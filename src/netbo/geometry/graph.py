@@ -21,16 +21,12 @@ from netbo.arrays import (
 )
 from netbo.errors import GraphError, PointError
 from netbo.geometry import distances
-from netbo.geometry.adjacency import component_labels, shortest_links
 from netbo.geometry.curves import Curves
-from netbo.geometry.cutting import cutting
-from netbo.geometry.diameter import continuous_diameter
+from netbo.geometry.distances import component_labels, continuous_diameter, shortest_links
 from netbo.geometry.identifiers import Ids, as_ids, as_sequence, counted, index_by_id, indices_of
-from netbo.geometry.merging import merging
 from netbo.geometry.nearest import SegmentIndex
 from netbo.geometry.points import Points
-from netbo.geometry.refinement import restrict
-from netbo.geometry.splitting import splitting
+from netbo.geometry.transforms import cutting, merging, restrict, splitting
 from netbo.geometry.validation import (
     as_attributes,
     as_drawing,

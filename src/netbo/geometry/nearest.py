@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
-from netbo.arrays import FloatArray, IntArray
+from netbo.arrays import FloatArray, IntArray, ranges
 from netbo.errors import PointError
 from netbo.geometry.curves import Curves
-from netbo.geometry.packed import ranges
 
 QUERY_BLOCK = 20_000  # places looked up at once: their candidates are held in memory
 MAX_PIECES_PER_SEGMENT = 8  # on average; more pieces give a larger tree, fewer give more candidates

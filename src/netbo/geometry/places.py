@@ -1,12 +1,15 @@
-"""Which points are the same place: a vertex has as many addresses as edges meet there."""
+"""Which points are the same place, where edges bend, and random points of a network."""
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
-from netbo.arrays import BoolArray, FloatArray, IntArray
+from netbo.arrays import BoolArray, FloatArray, IntArray, ranges, rows_of
+from netbo.errors import ParameterError
+from netbo.geometry.curves import Curves
 from netbo.geometry.graph import MetricGraph
 from netbo.geometry.points import Points
 
@@ -104,3 +107,39 @@ class PlaceIndex:
         is_found = np.empty(n, dtype=np.bool_)
         is_found[order] = np.cumsum(opened)[:n] > 0
         return is_found
+
+
+# Random points of a network.
+
+
+def uniform_points(graph: MetricGraph, n: int, rng: Generator) -> Points:
+    """Independent points, n of them, uniform in length."""
+    if n < 0:
+        raise ParameterError(f"n counts points, got {n}; ask for 0 or more")
+    edge = rng.choice(graph.n_edges, size=n, p=graph.lengths / graph.total_length)
+    # The place is drawn apart from the edge: one number for both would leave a short edge only its last
+    # digits.
+    return Points(edge, rng.random(n) * graph.lengths[edge], graph=graph)
+
+
+# Stretches of drawn edges: where their curves bend.
+
+
+def corners_within(
+    drawing: Curves, edge: IntArray, start: FloatArray, stop: FloatArray
+) -> tuple[IntArray, IntArray]:
+    """Number of the stretch and index of the corner, for all corners strictly inside stretches of edges.
+
+    start, stop: fractions of the edges, start <= stop. Corners of a stretch come in order.
+
+    >>> import numpy as np
+    >>> from netbo.geometry import MetricGraph
+    >>> graph = MetricGraph([0], [1], None, curves=[[[0, 0], [1, 0], [1, 1]]])
+    >>> corners_within(graph.drawing, np.array([0, 0]), np.array([0.0, 0.6]), np.array([0.6, 1.0]))
+    (array([0]), array([1]))
+    """
+    corners = along_edges(rows_of(drawing.starts), drawing.fractions)
+    first = np.searchsorted(corners, along_edges(edge, start), side="right")
+    stops = np.searchsorted(corners, along_edges(edge, stop), side="left")
+    counts = np.maximum(stops - first, 0)
+    return np.repeat(np.arange(len(edge)), counts), ranges(first, counts)

@@ -52,11 +52,11 @@ def draw_convergence(
             count[failed], np.full(failed.sum(), FOOT), "x", markersize=style.POINT_SIZE, color=style.INK,
             transform=ax.get_xaxis_transform(), label="failed",
         )  # fmt: skip
-    _finish(ax, len(y), label)
+    _finish_convergence(ax, len(y), label)
     return ax
 
 
-def _finish(ax: Axes, n: int, label: str | None) -> None:
+def _finish_convergence(ax: Axes, n: int, label: str | None) -> None:
     """Whole numbers below, a name for the values, a legend above."""
     ax.set_xlim(0.5, n + 0.5)
     ax.margins(y=0.08)

@@ -7,7 +7,7 @@ import numpy as np
 from netbo.arrays import FloatArray, IntArray
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Points
-from netbo.geometry.stretches import corners_within
+from netbo.geometry.places import corners_within
 
 LEAST_PIECES = 6  # of an edge, however short,
 MOST_PIECES = 200_000  # unless the edges are so many: a piece is then about a pixel

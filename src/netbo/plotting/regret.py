@@ -45,11 +45,11 @@ def draw_regret(
     low, middle, high = np.percentile(lasting, [BAND[0], 50.0, BAND[1]], axis=0)
     ax.fill_between(count, low, high, step="post", color=color, alpha=0.2, linewidth=0)
     ax.step(count, middle, where="post", color=color, linestyle=linestyle, linewidth=1.8, label=label)
-    _finish(ax, tolerance)
+    _finish_regret(ax, tolerance)
     return ax
 
 
-def _finish(ax: Axes, tolerance: float) -> None:
+def _finish_regret(ax: Axes, tolerance: float) -> None:
     """Scales, names of the axes, and a line where a maximum counts as found."""
     ax.set_yscale("symlog", linthresh=tolerance, linscale=LINEAR)
     top = max(10 * tolerance, ax.dataLim.y1)

@@ -1,8 +1,8 @@
 """Studies that survive: persistent, shared, restartable."""
 
+from netbo.errors import BudgetError, StudyError, StudyFileError
 from netbo.studies.clock import Clock, SystemClock
 from netbo.studies.crews import Crew
-from netbo.studies.errors import BudgetError, StudyError, StudyFileError
 from netbo.studies.evaluation import Evaluation, Evaluator
 from netbo.studies.opening import study_names
 from netbo.studies.records import Record, State

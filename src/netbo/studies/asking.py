@@ -13,10 +13,10 @@ from typing import Any
 
 from optuna.exceptions import UpdateFinishedTrialError
 
+from netbo.errors import BudgetError
 from netbo.geometry import Point, Points
 from netbo.optimize import Optimizer, Suggestion
 from netbo.optimize.travel import Travel
-from netbo.studies.errors import BudgetError
 from netbo.studies.history import StudyHistory, settle
 from netbo.studies.ledger import Ledger
 from netbo.studies.records import ORPHANED, Record, State

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from netbo.errors import StudyError
 from netbo.geometry import MetricGraph, Points
 from netbo.optimize import Continuum, Forbidden, SearchSpace
-from netbo.studies.errors import StudyError
 
 CONTINUUM = "continuum"  # the name of Continuum() at the public door
 

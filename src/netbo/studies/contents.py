@@ -14,8 +14,8 @@ from optuna.study import StudyDirection
 from netbo.adapters.netbo_json import content_hash, dump, load, read_network
 from netbo.adapters.network import Network
 from netbo.adapters.wrapping import as_network
+from netbo.errors import StudyError, StudyFileError
 from netbo.geometry import MetricGraph
-from netbo.studies.errors import StudyError, StudyFileError
 from netbo.studies.settings import StudySettings
 from netbo.studies.storages import quiet
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from netbo.errors import StudyError
 from netbo.geometry import Point
 from netbo.optimize.travel import Travel
-from netbo.studies.errors import StudyError
 from netbo.studies.records import Record
 
 

@@ -7,10 +7,9 @@ from typing import Never
 
 import numpy as np
 
-from netbo.errors import ObservationError
+from netbo.errors import ObservationError, StudyError
 from netbo.geometry import Point
 from netbo.optimize import History, Status, Trial
-from netbo.studies.errors import StudyError
 from netbo.studies.records import ORPHANED, TOLD_STATES, Record, State
 
 _STATUS = {

@@ -13,7 +13,7 @@ from typing import Any
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
-from netbo.studies.errors import StudyFileError
+from netbo.errors import StudyFileError
 from netbo.studies.journal_lock import GuardedLock, holding
 
 TORN_SUFFIX = ".torn"

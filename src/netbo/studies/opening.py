@@ -11,6 +11,7 @@ from optuna.storages import BaseStorage
 from netbo.adapters.netbo_json import content_hash, read_network
 from netbo.adapters.network import Network
 from netbo.adapters.wrapping import as_network
+from netbo.errors import StudyError
 from netbo.geometry import MetricGraph
 from netbo.optimize import Optimizer
 from netbo.studies.contents import (
@@ -21,7 +22,6 @@ from netbo.studies.contents import (
     require_same_network,
     write_contents,
 )
-from netbo.studies.errors import StudyError
 from netbo.studies.settings import StudySettings
 from netbo.studies.storages import StorageLike, default_journal, open_storage
 

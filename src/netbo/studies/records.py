@@ -11,9 +11,8 @@ from typing import Any
 
 from optuna.trial import FrozenTrial, TrialState
 
-from netbo.errors import PointError
+from netbo.errors import PointError, StudyError
 from netbo.geometry import MetricGraph, Point, Points
-from netbo.studies.errors import StudyError
 
 EDGE, POSITION = "edge", "position"  # parameters of a trial: number of the edge, fraction of its length
 PLACE, LEASE, RENEWED = "netbo:place", "netbo:lease", "netbo:renewed"  # attributes of a trial

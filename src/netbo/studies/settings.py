@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from netbo.errors import StudyError
 from netbo.geometry import MetricGraph
 from netbo.optimize import Maximin, Optimizer
 from netbo.optimize.presets import PRESETS
 from netbo.studies.candidates import Candidates, read_candidates, write_candidates
-from netbo.studies.errors import StudyError
 
 ASKING_SECONDS = 120.0  # a worker that needs longer for one suggestion is taken for dead
 

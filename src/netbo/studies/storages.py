@@ -14,8 +14,8 @@ import optuna
 from optuna.exceptions import ExperimentalWarning
 from optuna.storages import BaseStorage, GrpcStorageProxy, RDBStorage, get_storage
 
+from netbo.errors import StudyError, StudyFileError
 from netbo.optional import require
-from netbo.studies.errors import StudyError, StudyFileError
 from netbo.studies.journal import open_journal
 from netbo.studies.sqlite import absolute_url, database_file, lock_before_reading
 

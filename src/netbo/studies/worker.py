@@ -9,12 +9,11 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from netbo.errors import ExhaustedError, ObservationError
+from netbo.errors import BudgetError, ExhaustedError, ObservationError
 from netbo.optimize import Suggestion
 from netbo.optimize.evaluation import Attempt, Objective
 from netbo.optimize.executors import Inline, count_workers, require_count
 from netbo.optimize.stopping import StopRule
-from netbo.studies.errors import BudgetError
 from netbo.studies.evaluation import Evaluation, Evaluator, evaluation_of, evaluator
 from netbo.studies.heartbeat import Heartbeat
 from netbo.studies.patience import patiently

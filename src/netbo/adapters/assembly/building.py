@@ -15,12 +15,11 @@ from netbo.adapters.assembly.fates import Fates
 from netbo.adapters.assembly.lengths import Chosen
 from netbo.adapters.assembly.pieces import Pieces, Places
 from netbo.adapters.assembly.projection import Projected
-from netbo.arrays import FloatArray, IntArray
+from netbo.arrays import FloatArray, IntArray, row_starts
 from netbo.errors import NetworkError
 from netbo.geometry import Curves, MetricGraph
-from netbo.geometry.curve_edits import pick_curves, snap_curves
+from netbo.geometry.curves import pick_curves, snap_curves
 from netbo.geometry.identifiers import pick
-from netbo.geometry.packed import row_starts
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,10 +18,9 @@ from netbo.adapters.assembly.orientation import (
     turn,
 )
 from netbo.adapters.links import Links, Treatment
-from netbo.arrays import FloatArray, IntArray
+from netbo.arrays import FloatArray, IntArray, row_starts, rows_of
 from netbo.errors import NetworkError
 from netbo.geometry.identifiers import Ids, counted
-from netbo.geometry.packed import row_starts, rows_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,10 +16,9 @@ from netbo.adapters.assembly.nearness import (
     project_on_segments,
 )
 from netbo.adapters.report import Join, Noded
-from netbo.arrays import BoolArray, FloatArray, IntArray
+from netbo.arrays import BoolArray, FloatArray, IntArray, rows_of
 from netbo.errors import NetworkError
 from netbo.geometry import Curves
-from netbo.geometry.packed import rows_of
 from netbo.optional import require
 
 ROUNDING = 4 * np.finfo(np.float64).eps  # relative to the largest coordinate: no map says less

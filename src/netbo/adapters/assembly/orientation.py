@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netbo.arrays import BoolArray, FloatArray, IntArray
-from netbo.geometry.packed import ranges, row_starts
+from netbo.arrays import BoolArray, FloatArray, IntArray, ranges, row_starts
 
 Packed = tuple[FloatArray, IntArray]  # coordinates and starts; a link without a curve has an empty row
 Ends = tuple[IntArray, IntArray]

@@ -13,12 +13,11 @@ from netbo.adapters.assembly.duplicates import Twins
 from netbo.adapters.assembly.fates import Fates
 from netbo.adapters.assembly.nearness import lowest_joined
 from netbo.adapters.assembly.noding import VANISHING, Junctions
-from netbo.arrays import BoolArray, FloatArray, IntArray
+from netbo.arrays import BoolArray, FloatArray, IntArray, row_starts
 from netbo.errors import NetworkError
 from netbo.geometry import Curves
-from netbo.geometry.curve_edits import divide_curves
+from netbo.geometry.curves import divide_curves
 from netbo.geometry.identifiers import Ids
-from netbo.geometry.packed import row_starts
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from netbo.arrays import FloatArray, IntArray
+from netbo.arrays import FloatArray, IntArray, rows_of
 from netbo.errors import NetworkError
-from netbo.geometry.packed import rows_of
 from netbo.optional import require
 
 SCALE_TOLERANCE = 0.01  # maps whose lengths are off by more are not taken as lengths

@@ -49,7 +49,7 @@ def settle_directions(
             n_turned += 1
         misfits.append(min(forward, backward) / _extent(curve))
     _require_one_system(rows, misfits)
-    return SettledCurves(settled, _notes(n_turned, n_unknown))
+    return SettledCurves(settled, _notes_on_turns(n_turned, n_unknown))
 
 
 def _misfit(curve: FloatArray, first: Sequence[float] | None, last: Sequence[float] | None) -> float:
@@ -99,7 +99,7 @@ def _require_one_system(rows: GraphRows, misfits: Sequence[float]) -> None:
         )
 
 
-def _notes(n_turned: int, n_unknown: int) -> tuple[str, ...]:
+def _notes_on_turns(n_turned: int, n_unknown: int) -> tuple[str, ...]:
     notes = []
     if n_turned:
         notes.append(

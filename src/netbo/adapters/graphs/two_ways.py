@@ -88,7 +88,7 @@ def merge_directions(
         for row, match in back_of.items()
         if rows.ids[row] != rows.ids[match]  # one id for both directions needs no second name
     }
-    return TwoWays(kept, aliases, _notes(len(back_of), _unequal(courses, waiting)))
+    return TwoWays(kept, aliases, _notes_on_pairs(len(back_of), _unequal(courses, waiting)))
 
 
 def _unequal(courses: Courses, waiting: dict[tuple[Hashable, Hashable], list[int]]) -> list[tuple[int, int]]:
@@ -102,7 +102,7 @@ def _unequal(courses: Courses, waiting: dict[tuple[Hashable, Hashable], list[int
     ]
 
 
-def _notes(n_merged: int, unequal: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+def _notes_on_pairs(n_merged: int, unequal: Sequence[tuple[int, int]]) -> tuple[str, ...]:
     notes = []
     if n_merged:
         notes.append(

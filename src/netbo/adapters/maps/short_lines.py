@@ -10,11 +10,10 @@ import numpy as np
 
 from netbo.adapters.assembly.projection import transform
 from netbo.adapters.network import Network
-from netbo.arrays import BoolArray, FloatArray, IntArray
+from netbo.arrays import BoolArray, FloatArray, IntArray, ranges
 from netbo.errors import NetworkError
 from netbo.geometry import MetricGraph, Points
-from netbo.geometry.packed import ranges
-from netbo.geometry.stretches import corners_within
+from netbo.geometry.places import corners_within
 from netbo.optional import require
 
 USUAL_PIECES = 2000  # of a whole network, about; at least one an edge

@@ -13,7 +13,7 @@ from netbo.experiments.summaries import reach_rate, runs_of, tolerance_of
 from netbo.plotting import style
 
 PANEL = (4.0, 1.75)  # inches
-LEGEND_HEIGHT = 1.3
+LEGEND_OF_ALL = 1.3
 
 
 def draw_placements(spec: Spec, table: pd.DataFrame, out: Path) -> list[Path]:
@@ -22,7 +22,7 @@ def draw_placements(spec: Spec, table: pd.DataFrame, out: Path) -> list[Path]:
     places, problems = list(pd.unique(table["placement"])), list(pd.unique(table["problem"]))
     width = max(PANEL[0] * len(problems), 8.0)
     figure, axes = plt.subplots(
-        len(places), len(problems), figsize=(width, PANEL[1] * len(places) + LEGEND_HEIGHT), squeeze=False,
+        len(places), len(problems), figsize=(width, PANEL[1] * len(places) + LEGEND_OF_ALL), squeeze=False,
         layout="constrained", sharex=True, sharey=True,
     )  # fmt: skip
     for row, place in zip(axes, places, strict=True):

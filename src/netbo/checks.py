@@ -1,4 +1,4 @@
-"""Checks that the settings of widths and acquisitions share."""
+"""Checks of arguments that many modules share: a count, a number that is not negative."""
 
 import math
 
