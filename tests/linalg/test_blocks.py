@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from netbo.linalg import blocks
 from netbo.linalg.blocks import packed_size, zero_block, zero_vector
-from netbo.linalg.kernels import FAST_MATH
+from netbo.linalg.runtime import FAST_MATH
 
 ORDERS = (1, 2, 3, 4, 5)
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import netbo
 from netbo.linalg import BlockFactor, hat_elements
-from netbo.linalg.buffers import KEPT, SMALLEST, Buffers
+from netbo.linalg.runtime import KEPT, SMALLEST, Buffers
 
 
 class Owner:

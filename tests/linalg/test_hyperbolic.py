@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from netbo.linalg.differences import hat_differences
-from netbo.linalg.elements import hat_elements
+from netbo.linalg.elements import hat_differences, hat_elements
 from netbo.linalg.hyperbolic import hyperbolic_differences, hyperbolic_elements
 from netbo.linalg.interpolation import hyperbolic_interpolation
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from netbo.linalg.tail import factor_tail
+from netbo.linalg.dense_tail import factor_tail
 
 
 def quasi_definite(n, p, rng):

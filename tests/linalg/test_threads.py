@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import netbo
-from netbo.linalg import BlockFactor, Load, Topology, hat_elements, set_threads, thread_count, threads
+from netbo.linalg import BlockFactor, Load, Topology, hat_elements, set_threads, thread_count
+from netbo.linalg import runtime as threads
 
 
 @pytest.fixture(autouse=True)

@@ -261,7 +261,7 @@ def test_right_hand_sides_of_unequal_cells_have_the_covariance_of_formula_five(p
 @pytest.mark.parametrize("p", [1, 2, 4])
 def test_many_unequal_cells_run_on_threads_as_on_one(p, monkeypatch):
     """1e5 nodes at random places of a road network; the kernels see edges in parts."""
-    from netbo.linalg import threads
+    from netbo.linalg import runtime as threads
 
     graph = netbo.road(300, seed=2)
     rng = np.random.default_rng(0)

@@ -1,14 +1,7 @@
 """The block core: chains, vertices, dense tail, the system they make, and forms on it."""
 
 from netbo.linalg.elements import Elements, hat_elements
-from netbo.linalg.ends import end_forms, end_values
-from netbo.linalg.forms import apply_stiffness, derivative_form, derivative_trace, log_determinant_derivative
-from netbo.linalg.hyperbolic import hyperbolic_differences, hyperbolic_elements
-from netbo.linalg.interpolation import Interpolation, hyperbolic_interpolation
-from netbo.linalg.noise import FieldNoise
-from netbo.linalg.rational import RationalPower, closed_form_power, interpolated_power, rational_power
-from netbo.linalg.resolvents import RationalField, ShiftedElements, ShiftedHats, ShiftedHyperbolic
-from netbo.linalg.system import (
+from netbo.linalg.factor import (
     BlockFactor,
     CellBlocks,
     Load,
@@ -18,7 +11,20 @@ from netbo.linalg.system import (
     field_sign,
     no_load,
 )
-from netbo.linalg.threads import set_threads, thread_count
+from netbo.linalg.field_noise import FieldNoise
+from netbo.linalg.forms import (
+    apply_stiffness,
+    derivative_form,
+    derivative_trace,
+    end_forms,
+    end_values,
+    log_determinant_derivative,
+)
+from netbo.linalg.hyperbolic import hyperbolic_differences, hyperbolic_elements
+from netbo.linalg.interpolation import Interpolation, hyperbolic_interpolation
+from netbo.linalg.rational import RationalPower, closed_form_power, interpolated_power, rational_power
+from netbo.linalg.rational_field import RationalField, ShiftedElements, ShiftedHats, ShiftedHyperbolic
+from netbo.linalg.runtime import set_threads, thread_count
 
 __all__ = [
     "BlockFactor",

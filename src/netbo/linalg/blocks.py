@@ -18,7 +18,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
 from netbo.arrays import FloatArray
-from netbo.linalg.kernels import FAST_MATH, kernel
+from netbo.linalg.runtime import FAST_MATH, kernel
 
 Block = tuple[float, ...]
 Vector = tuple[float, ...]

@@ -37,7 +37,7 @@ from netbo.linalg.blocks import (
     transpose,
     transpose_multiply,
 )
-from netbo.linalg.kernels import inline, kernel
+from netbo.linalg.runtime import inline, kernel
 
 HUGE, TINY = 1e100, 1e-100  # a running product of determinants is turned into its logarithm beyond these
 

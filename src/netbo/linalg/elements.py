@@ -1,4 +1,4 @@
-"""Element matrices K_e(s) of the edges and their Taylor coefficients in s, as off-diagonals and row sums.
+"""Element matrices K_e(s) of the edges, their Taylor coefficients and divided differences in s.
 
 Lengths are in units of 1/kappa, so s = kappa^2 = 1 everywhere: covariances, solves and traces then scale by
 powers of kappa, and a change of the unit of length changes nothing at all. All cells of an edge are equal,
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from netbo.arrays import FloatArray
-from netbo.linalg.kernels import kernel
+from netbo.linalg.runtime import kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +39,15 @@ def _fill_hats(cells: FloatArray, share: float, off: FloatArray, row: FloatArray
         off[e, 0] = share * cells[e] - 1 / cells[e]
         off[e, 1] = share * cells[e]
         row[e, 0] = row[e, 1] = cells[e] / 2
+
+
+# Divided differences of the hat elements in s: those of the exact elements are in `hyperbolic`.
+
+
+def hat_differences(cells: FloatArray, shift: float, n: int, *, lumped: bool) -> Elements:
+    """Divided differences K[1 (k times), 1 + shift], k = 0..n, of K = s C + G: K(1 + shift), C, 0, ..."""
+    elements = hat_elements(cells, max(n, 1), lumped=lumped)
+    elements.off[:, 0] += shift * elements.off[:, 1]
+    elements.row[:, 0] += shift * elements.row[:, 1]
+    off, row = (np.ascontiguousarray(values[:, : n + 1]) for values in (elements.off, elements.row))
+    return Elements(off=off, row=row)

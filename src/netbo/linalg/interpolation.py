@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import factorial
 
 from netbo.arrays import FloatArray
-from netbo.linalg.exponential import NEGLIGIBLE, exponential_weights, fill_taylor, root_differences
-from netbo.linalg.kernels import inline, kernel
+from netbo.linalg.hyperbolic import NEGLIGIBLE, exponential_weights, fill_taylor, root_differences
+from netbo.linalg.runtime import inline, kernel
 
 SHORT_CELL = 2.5  # below this h power series: both forms lose few digits around it
 _FACTORS = 1 / factorial(np.arange(80), exact=False)

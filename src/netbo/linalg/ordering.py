@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from netbo.arrays import FloatArray, IntArray
-from netbo.linalg.kernels import kernel
+from netbo.linalg.runtime import kernel
 
 DENSE_FRACTION = 0.98  # of the blocks of a trailing part; above it LAPACK-like panels beat sparse columns
 SMALLEST_TAIL = 48  # vertices; below it a dense tail saves nothing

@@ -30,7 +30,7 @@ from netbo.linalg.blocks import (
     transpose,
     transpose_multiply,
 )
-from netbo.linalg.kernels import inline, kernel
+from netbo.linalg.runtime import inline, kernel
 
 SEARCH = 9  # a column that many times longer than the rows wanted of it is searched, not walked
 

@@ -11,9 +11,9 @@ import numpy as np
 from netbo.arrays import FloatArray, IntArray
 from netbo.errors import ParameterError
 from netbo.linalg.elements import Elements
+from netbo.linalg.factor import Topology
 from netbo.linalg.forms import node_along
-from netbo.linalg.kernels import kernel
-from netbo.linalg.system import Topology
+from netbo.linalg.runtime import kernel
 
 _TAYLOR: dict[int, list[list[tuple[float, int] | None]]] = {
     1: [[(1.0, 0)]],

@@ -17,13 +17,12 @@ from typing import Protocol
 import numpy as np
 
 from netbo.arrays import FloatArray
-from netbo.linalg.differences import hat_differences
-from netbo.linalg.elements import Elements
+from netbo.linalg.elements import Elements, hat_differences
+from netbo.linalg.factor import BlockFactor, SelectedInverse, Topology
+from netbo.linalg.field_noise import FieldNoise
 from netbo.linalg.forms import apply_stiffness
 from netbo.linalg.hyperbolic import hyperbolic_differences
-from netbo.linalg.noise import FieldNoise
 from netbo.linalg.rational import RationalPower
-from netbo.linalg.system import BlockFactor, SelectedInverse, Topology
 
 ROUNDING = 1e-14  # relative, of a selected inverse
 

@@ -15,14 +15,13 @@ import numpy as np
 
 from netbo.arrays import FloatArray, IntArray
 from netbo.errors import NumericalError
-from netbo.linalg import chain, uneven, vertices
+from netbo.linalg import chain, vertices
+from netbo.linalg import chain_uneven as uneven
 from netbo.linalg.blocks import packed_size, zero_block, zero_vector
-from netbo.linalg.buffers import Buffers
+from netbo.linalg.dense_tail import TailFactor, factor_tail
 from netbo.linalg.elements import Elements
-from netbo.linalg.kernels import announce_first_compile
 from netbo.linalg.ordering import Pattern, analyse
-from netbo.linalg.tail import TailFactor, factor_tail
-from netbo.linalg.threads import run_over_edges
+from netbo.linalg.runtime import Buffers, announce_first_compile, run_over_edges
 
 
 @dataclass(frozen=True)

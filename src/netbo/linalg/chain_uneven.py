@@ -27,7 +27,7 @@ from netbo.linalg.blocks import (
     transpose,
 )
 from netbo.linalg.chain import HUGE, TINY, coupled, eliminate_node, select_node
-from netbo.linalg.kernels import kernel
+from netbo.linalg.runtime import kernel
 
 
 @kernel

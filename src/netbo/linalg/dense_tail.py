@@ -25,7 +25,7 @@ from netbo.linalg.blocks import (
     transpose,
     zero_block,
 )
-from netbo.linalg.kernels import kernel
+from netbo.linalg.runtime import kernel
 
 PANEL = 48  # scalar columns of a panel, about
 
