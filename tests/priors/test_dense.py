@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from netbo.priors import dense, gaussian_samples
+from netbo.priors import base as dense
+from netbo.priors import gaussian_samples
 from reference import covariance_errors, matern_correlation
 
 DRAWS = 4000

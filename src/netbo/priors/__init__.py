@@ -1,6 +1,6 @@
 """Gaussian priors on a network: one file a prior."""
 
-from netbo.priors.dense import ConstantVariance, KernelPrior, gaussian_samples
+from netbo.priors.base import ConstantVariance, DensePrior, KernelPrior, Prior, gaussian_samples
 from netbo.priors.euclidean import EuclideanPrior, euclidean_matern
 from netbo.priors.finite_element import (
     FiniteElementPrior,
@@ -10,9 +10,7 @@ from netbo.priors.finite_element import (
 )
 from netbo.priors.fractional import FractionalPrior
 from netbo.priors.matern import Matern
-from netbo.priors.mesh_free import ExactPrior, MeshFreePrior
-from netbo.priors.mesh_free_fractional import MeshFreeFractionalPrior
-from netbo.priors.protocol import DensePrior, Prior
+from netbo.priors.mesh_free import ExactPrior, MeshFreeFractionalPrior, MeshFreePrior
 from netbo.priors.spectral import SpectralPrior, spectral
 from netbo.priors.sum import SumPrior, sum_of
 from netbo.priors.whittle_matern import whittle_matern

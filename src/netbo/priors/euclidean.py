@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from netbo.arrays import FloatArray
 from netbo.errors import GraphError, ParameterError
 from netbo.geometry import MetricGraph, Points
-from netbo.priors.dense import KernelPrior
+from netbo.priors.base import KernelPrior
 from netbo.priors.matern import Matern
 
 _CORRELATIONS: dict[float, Callable[[FloatArray], FloatArray]] = {  # of d = kappa |x - x'|

@@ -7,8 +7,8 @@ from typing import Protocol, Self
 import numpy as np
 
 from netbo.arrays import FloatArray
-from netbo.fem import Location
-from netbo.geometry import Points
+from netbo.fem import Location, Mesh
+from netbo.geometry import MetricGraph, Points
 from netbo.linalg import (
     BlockFactor,
     Elements,
@@ -19,7 +19,33 @@ from netbo.linalg import (
     hat_elements,
     log_determinant_derivative,
 )
-from netbo.priors.on_space import MaternOnSpace
+from netbo.priors.matern import Matern
+
+
+@dataclass(frozen=True, eq=False)
+class MaternOnSpace:
+    """A field on a mesh with Matérn parameters."""
+
+    space: Mesh
+    matern: Matern
+
+    @property
+    def graph(self) -> MetricGraph:
+        """The network."""
+        return self.space.graph
+
+    @property
+    def range(self) -> float:
+        """Distance over which the field loses its memory."""
+        return self.matern.range
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation on the infinite line; everywhere, if the variance is made constant."""
+        return self.matern.sigma
+
+
+# The finite element prior k_h for whole 2 alpha (lemma:kernel in terms of fem basis), in block form.
 
 _OF_KAPPA = (  # what is known of the unit field, which depends on kappa alone
     "elements", "robin", "noise", "unit_factor", "_unit_selected", "_next_factor", "_next_selected",

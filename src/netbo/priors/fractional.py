@@ -11,9 +11,8 @@ from netbo.arrays import FloatArray
 from netbo.fem import Location
 from netbo.geometry import Points
 from netbo.linalg import RationalField, RationalPower, ShiftedElements, ShiftedHats, rational_power
-from netbo.priors.dense import gaussian_samples
-from netbo.priors.finite_element import COLUMNS, interpolated_variance
-from netbo.priors.on_space import MaternOnSpace
+from netbo.priors.base import gaussian_samples
+from netbo.priors.finite_element import COLUMNS, MaternOnSpace, interpolated_variance
 
 _OF_KAPPA = ("lowest", "power", "shifted", "field")  # what does not depend on the amplitude
 

@@ -11,9 +11,9 @@ from netbo.arrays import FloatArray
 from netbo.errors import NumericalError, ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import Points
-from netbo.priors.dense import ConstantVariance, KernelPrior
+from netbo.priors.base import ConstantVariance, KernelPrior
+from netbo.priors.finite_element import MaternOnSpace
 from netbo.priors.matern import Matern
-from netbo.priors.on_space import MaternOnSpace
 from netbo.priors.whittle_matern import as_vertex_condition
 
 LARGEST_SPACE = 2000  # nodes: the dense eigenproblem takes seconds there

@@ -10,7 +10,7 @@ import numpy as np
 from netbo.arrays import FloatArray, as_float_vector, read_only
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Points
-from netbo.priors.protocol import DensePrior
+from netbo.priors.base import DensePrior
 
 SHARES_TOLERANCE = 1e-9  # by which shares may miss the sum 1
 

@@ -9,13 +9,11 @@ from netbo.arrays import FloatArray, as_float_vector, read_only
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph
-from netbo.priors.dense import ConstantVariance
+from netbo.priors.base import ConstantVariance, Prior
 from netbo.priors.finite_element import FiniteElementPrior
 from netbo.priors.fractional import FractionalPrior
 from netbo.priors.matern import Matern
-from netbo.priors.mesh_free import MeshFreePrior
-from netbo.priors.mesh_free_fractional import MeshFreeFractionalPrior
-from netbo.priors.protocol import Prior
+from netbo.priors.mesh_free import MeshFreeFractionalPrior, MeshFreePrior
 
 LARGEST_ORDER = 4  # 2 alpha
 LARGEST_LOG_VARIANCE = 600.0  # below the overflow of double precision, with room for products
