@@ -1,14 +1,29 @@
 """Conditioning, evidence, fitting of parameters."""
 
-from netbo.posterior.beliefs import Belief, Beliefs
+from netbo.posterior.base import (
+    ESTIMATED,
+    EvidenceDerivatives,
+    EvidenceTerms,
+    Gradient,
+    LeaveOneOut,
+    Mean,
+    Posterior,
+    Surrogate,
+)
 from netbo.posterior.condition import condition
-from netbo.posterior.fitting import Amplitude, Fit, FitBounds, Parameters, fit_parameters
-from netbo.posterior.leave_one_out import LeaveOneOut
+from netbo.posterior.fitting import (
+    Amplitude,
+    Belief,
+    Beliefs,
+    Fit,
+    FitBounds,
+    Parameters,
+    SmoothnessFit,
+    fit_parameters,
+    fit_smoothness,
+)
 from netbo.posterior.mixture import MixturePosterior, weights_by_evidence
 from netbo.posterior.observations import Observations
-from netbo.posterior.posterior import ESTIMATED, EvidenceDerivatives, EvidenceTerms, Gradient, Mean, Posterior
-from netbo.posterior.smoothness import SmoothnessFit, fit_smoothness
-from netbo.posterior.surrogate import Surrogate
 
 __all__ = [
     "ESTIMATED",

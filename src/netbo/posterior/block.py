@@ -17,10 +17,10 @@ from netbo.linalg import (
     derivative_trace,
     field_sign,
 )
-from netbo.posterior.loads import canonical, load_of, spread_to_nodes
-from netbo.posterior.moments import NodalMeans, NodalSpread, Step, gained
+from netbo.posterior.base import EvidenceDerivatives, EvidenceTerms, Gradient, Mean, Posterior
+from netbo.posterior.mesh_data import canonical, load_of, spread_to_nodes
 from netbo.posterior.observations import Distinct, Observations
-from netbo.posterior.posterior import EvidenceDerivatives, EvidenceTerms, Gradient, Mean, Posterior
+from netbo.posterior.rank_one import NodalMeans, NodalSpread, Step, gained
 from netbo.priors import FiniteElementPrior, Prior, field_columns, field_covariance, interpolated_variance
 
 _KEPT = ("observations", "mean_setting", "_at", "_distinct", "_places", "_flow_nodes")  # by place alone

@@ -3,11 +3,11 @@
 import math
 
 from netbo.errors import ObservationError, ParameterError
+from netbo.posterior.base import Mean, MeanSetting, Posterior
 from netbo.posterior.block import BlockPosterior
 from netbo.posterior.dense import DensePosterior
 from netbo.posterior.mesh_free import MeshFreePosterior
 from netbo.posterior.observations import Observations
-from netbo.posterior.posterior import Mean, MeanSetting, Posterior
 from netbo.priors import DensePrior, FiniteElementPrior, MeshFreePrior, Prior
 
 

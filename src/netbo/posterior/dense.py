@@ -9,8 +9,8 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from netbo.arrays import FloatArray
 from netbo.errors import NumericalError, ParameterError
 from netbo.geometry import Points
+from netbo.posterior.base import EvidenceDerivatives, EvidenceTerms, Gradient, Posterior
 from netbo.posterior.observations import Observations
-from netbo.posterior.posterior import EvidenceDerivatives, EvidenceTerms, Gradient, Posterior
 from netbo.priors import DensePrior, KernelPrior, Prior, gaussian_samples
 
 

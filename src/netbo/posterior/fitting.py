@@ -1,4 +1,4 @@
-"""Range, amplitude, noise and mean by maximum likelihood: global in the range, bounded, with its own account.
+"""Range, amplitude, noise, mean and smoothness by maximum likelihood, with log-normal hyperpriors.
 
 Searched in logarithms: the range always; sigma and the noise-to-signal ratio rho = lambda / sigma^2 when they
 are free. When both are free and no observation has noise of its own, sigma has a closed form given the others
@@ -6,19 +6,63 @@ and is not searched. The log evidence replaces the log|K| printed in alg: benchm
 """
 
 import itertools
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 
 from netbo.arrays import FloatArray
 from netbo.errors import NumericalError, ObservationError, ParameterError
-from netbo.posterior.beliefs import Beliefs
+from netbo.posterior.base import ESTIMATED, LOG_2_PI, EvidenceTerms, Mean, Posterior
 from netbo.posterior.condition import condition
 from netbo.posterior.observations import Observations
-from netbo.posterior.posterior import ESTIMATED, LOG_2_PI, EvidenceTerms, Mean, Posterior
 from netbo.priors import Matern, Prior
+
+# Weak opinions on parameters, which steady a fit to few values.
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """A log-normal opinion on a positive parameter, held before any data."""
+
+    median: float
+    log_sd: float
+
+    def __post_init__(self) -> None:
+        if not (0 < self.median < np.inf and 0 < self.log_sd < np.inf):
+            raise ParameterError(
+                f"a belief needs a positive median and log_sd, got {self.median} and {self.log_sd}; "
+                "log_sd=1 says: within a factor 3"
+            )
+
+    def loss(self, log_value: float) -> tuple[float, float]:
+        """Minus the log density in log_value, up to a constant, and its slope."""
+        distance = (log_value - float(np.log(self.median))) / self.log_sd
+        return distance**2 / 2, distance / self.log_sd
+
+
+@dataclass(frozen=True, slots=True)
+class Beliefs:
+    """Opinions that steady a fit to few values; the range in diameters, the noise as lambda / sigma^2."""
+
+    range: Belief | None = None
+    noise_ratio: Belief | None = None
+
+    def loss(self, parameters: dict[str, float], diameter: float) -> tuple[float, FloatArray]:
+        """Minus the log density of all opinions at logarithms of parameters, and its gradient in them."""
+        held = {"range": (self.range, math.log(diameter)), "noise_ratio": (self.noise_ratio, 0.0)}
+        total, pull = 0.0, np.zeros(len(parameters))
+        for index, (name, value) in enumerate(parameters.items()):
+            belief, unit = held.get(name, (None, 0.0))
+            if belief is not None:
+                loss, pull[index] = belief.loss(value - unit)
+                total += loss
+        return total, pull
+
 
 RANGE_GRID, QUICK_RANGE_GRID = 12, 7  # points of the coarse grid in log range
 RATIO_GRID = (1e-6, 1e-3, 1e-1)  # coarse values of rho, cut to its bounds
@@ -320,3 +364,64 @@ def _spread(values: FloatArray, mean: Mean) -> float:
     centre = float(mean) if isinstance(mean, (int, float)) else float(values.mean())
     spread = float(np.sqrt(np.mean((values - centre) ** 2)))
     return spread if spread > 0 else max(abs(centre), 1.0)
+
+
+# The smoothness alpha from data, with range and amplitude fitted along.
+
+COARSE_ALPHAS = (0.3, 0.5, 0.75, 1.0, 1.5, 2.0)  # where the search for alpha looks first
+SMALLEST = 0.26  # above 1/4, where the variance is infinite
+ALPHA_TOLERANCE = 1e-3  # of the search; data rarely tell alpha to a tenth
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothnessFit:
+    """The most likely alpha, the fit there, and the profile of the evidence that led to it."""
+
+    alpha: float
+    fit: Fit
+    profile: tuple[tuple[float, float], ...]  # (alpha, log evidence maximized over the rest), by alpha
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Smallest and largest alpha looked at whose log evidence is within 2 of the best."""
+        near = [alpha for alpha, evidence in self.profile if evidence >= self.fit.log_evidence - 2.0]
+        return min(near), max(near)
+
+
+def fit_smoothness(
+    prior: Callable[[float], Prior],
+    observations: Observations,
+    *,
+    bounds: tuple[float, float] = (0.3, 2.0),
+    **options: Any,
+) -> SmoothnessFit:
+    """Fit alpha, and range, sigma, noise and mean along with it, by maximum likelihood.
+
+    prior: makes the prior of an alpha, such as `lambda a: whittle_matern(space, Matern(a, range=1.0))`.
+    bounds: where alpha may lie.
+    options: as for `fit_parameters`.
+    """
+    low, high = bounds
+    if not SMALLEST <= low < high < np.inf:
+        raise ParameterError(f"bounds of alpha must be {SMALLEST} <= low < high, got {bounds}; swap them?")
+    fits: dict[float, Fit] = {}
+
+    def loss(alpha: float) -> float:
+        if alpha not in fits:
+            near = min(fits, key=lambda other: abs(np.log(other / alpha)), default=None)
+            start = None if near is None else fits[near]
+            fits[alpha] = fit_parameters(prior(alpha), observations, start=start, **options)
+        return -fits[alpha].log_evidence
+
+    grid = np.unique(np.clip(COARSE_ALPHAS, low, high))
+    best = int(np.argmin([loss(float(alpha)) for alpha in grid]))
+    around = (float(grid[max(best - 1, 0)]), float(grid[min(best + 1, len(grid) - 1)]))
+    minimize_scalar(
+        lambda v: loss(float(np.exp(v))),
+        bounds=np.log(around),
+        method="bounded",
+        options={"xatol": ALPHA_TOLERANCE},
+    )
+    alpha = min(fits, key=lambda each: -fits[each].log_evidence)
+    profile = tuple((each, fits[each].log_evidence) for each in sorted(fits))
+    return SmoothnessFit(alpha, fits[alpha], profile)

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 from netbo.arrays import FloatArray, as_float_vector, read_only
 from netbo.errors import ObservationError, ParameterError
 from netbo.geometry import Points
-from netbo.posterior.leave_one_out import LeaveOneOut
+from netbo.posterior.base import LeaveOneOut, Posterior
 from netbo.posterior.observations import Observations
-from netbo.posterior.posterior import Posterior
 from netbo.priors import Prior
 
 WEIGHTS_TOLERANCE = 1e-9  # by which weights may miss the sum 1

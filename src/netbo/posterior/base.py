@@ -1,17 +1,55 @@
-"""What every posterior answers, and the constant mean all of them share."""
+"""What every posterior answers, the constant mean all of them share, and leave-one-out."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple, Self
+from typing import NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from netbo.arrays import FloatArray
 from netbo.geometry import Points
-from netbo.posterior.leave_one_out import LeaveOneOut, leave_one_out
 from netbo.posterior.observations import Observations
 from netbo.priors import Prior
+
+# What the other measurements say of each one, without conditioning again for each.
+
+LARGEST_GROWTH = 1e10  # of a variance by leaving the mean open; beyond it the others say nothing of the mean
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveOneOut:
+    """Mean and variance of every measurement, its noise included, given all others.
+
+    Where the others do not determine an estimated mean (there are none, or all but infinitely noisy ones)
+    the variance is inf and the mean NaN.
+    """
+
+    mean: FloatArray  # (n,)
+    variance: FloatArray  # (n,)
+
+
+def leave_one_out(
+    values: FloatArray,
+    dual: FloatArray,
+    inverse_diagonal: FloatArray,
+    dual_of_ones: FloatArray | None = None,
+) -> LeaveOneOut:
+    """mean_i = y_i - [P y]_i / P_ii and variance_i = 1 / P_ii, from [P y]_i and [T^-1]_ii.
+
+    P = T^-1 for a given mean; for an estimated one P = T^-1 - T^-1 1 1' T^-1 / (1' T^-1 1).
+    """
+    precision = inverse_diagonal
+    is_known = np.ones(len(values), dtype=bool)
+    if dual_of_ones is not None:
+        precision = inverse_diagonal - dual_of_ones**2 / dual_of_ones.sum()
+        is_known = (precision * LARGEST_GROWTH > inverse_diagonal) & (len(values) > 1)
+    variance = np.full(len(values), np.inf)
+    np.divide(1.0, precision, out=variance, where=is_known)
+    mean = np.full(len(values), np.nan)
+    mean[is_known] = (values - dual / np.where(is_known, precision, 1.0))[is_known]
+    return LeaveOneOut(mean, variance)
+
 
 LOG_2_PI = float(np.log(2 * np.pi))
 
@@ -201,3 +239,45 @@ class Posterior(ABC):
     def log_evidence_gradient(self) -> Gradient:
         """Derivatives of the log evidence in log range, log sigma and log noise."""
         return self.evidence_derivatives().log_evidence
+
+
+# What acquisitions and answers ask of a model of the objective, whether one posterior or several.
+
+
+@runtime_checkable
+class Surrogate(Protocol):
+    """The objective given observations: every `Posterior` is one, and so is a mixture of them."""
+
+    @property
+    def observations(self) -> Observations:
+        """What it was conditioned on."""
+
+    @property
+    def noise(self) -> FloatArray:
+        """Noise variance of every observation, (n,)."""
+
+    def mean(self, x: Points) -> FloatArray:
+        """Mean of the objective, (n,)."""
+
+    def variance(self, x: Points) -> FloatArray:
+        """Variance of the objective, (n,)."""
+
+    def std(self, x: Points) -> FloatArray:
+        """Standard deviation of the objective, (n,)."""
+
+    def covariance(self, x: Points, y: Points) -> FloatArray:
+        """Covariance of the objective, (n, m)."""
+
+    def sample(
+        self, x: Points, rng: np.random.Generator, *, scale: float = 1.0, n: int | None = None
+    ) -> FloatArray:
+        """A sample path at x, (len(x),); n paths, (n, len(x)); deviations from the mean times `scale`."""
+
+    def information_gain(self) -> float:
+        """Mutual information of data and objective (rmk:maximin design)."""
+
+    def extend(self, new: Observations) -> Self:
+        """The same model after more observations, with its parameters as they are."""
+
+    def leave_one_out(self) -> LeaveOneOut:
+        """Each measurement as predicted from all others."""
