@@ -6,8 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import netbo
 from netbo import ESTIMATED, Matern, Observations, Points
-from netbo.acquisition import LogExpectedImprovement, NoisyExpectedImprovement, noisy_expected_improvement
-from netbo.acquisition.incumbents import likely_incumbents, observed_places
+from netbo.acquisition import LogExpectedImprovement, NoisyExpectedImprovement
+from netbo.acquisition import improvement as noisy_expected_improvement
+from netbo.acquisition.improvement import likely_incumbents, observed_places
 from netbo.errors import ParameterError
 from reference import contract_graph, contract_space
 

@@ -1,12 +1,16 @@
-"""How many standard deviations to look away from the mean: beta_t of IGP-UCB and v_t of GP-TS."""
+"""IGP-UCB and the confidence widths: beta_t of IGP-UCB and v_t of GP-TS."""
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol, runtime_checkable
 
+import numpy as np
+
+from netbo.arrays import FloatArray
 from netbo.checks import require_nonnegative
 from netbo.errors import ParameterError
+from netbo.geometry import Points
 from netbo.posterior import Surrogate
 
 
@@ -115,3 +119,19 @@ class ValidWidth(_TheoreticalWidth):
         bias = self.misspecification * math.sqrt((1 / noise).sum())
         exponent = max(surrogate.information_gain(), 0.0) + log_odds
         return float(self.rkhs_bound + excess * math.sqrt(2 * exponent) + bias)
+
+
+# IGP-UCB: the highest upper end of the confidence band.
+
+
+@dataclass(frozen=True, slots=True)
+class IgpUcb:
+    """Upper confidence bound mu_{t-1}(x) + beta_t sigma_{t-1}(x) (alg:GP-bandits-FEM)."""
+
+    hallucinates: ClassVar[bool] = True
+
+    width: Width = field(default_factory=ValidWidth)
+
+    def scores(self, surrogate: Surrogate, x: Points, rng: np.random.Generator) -> FloatArray:
+        """Upper bounds at the candidates, (n,); nothing is drawn."""
+        return surrogate.mean(x) + self.width.beta(surrogate) * surrogate.std(x)

@@ -1,17 +1,22 @@
-"""A random function that could be the objective: one function, however often it is asked."""
+"""GP-TS: the maximum of a sample path, a random function that could be the objective."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from netbo.acquisition.base import ScoreFunction
+from netbo.acquisition.ucb import FixedWidth, Width
 from netbo.arrays import FloatArray
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import Points
 from netbo.posterior import MixturePosterior, Observations, Posterior, Surrogate, condition
 from netbo.priors import FiniteElementPrior, MeshFreePrior
+
+# A random function that could be the objective: one function, however often it is asked.
+
 
 SamplePath = Callable[[Points], FloatArray]
 
@@ -107,3 +112,31 @@ class GrowingPath:
     def _next(self, given: Posterior, x: Points) -> FloatArray:
         self._given = given.extend(self._last)  # not before: most paths are asked only once
         return self._given.sample(x, self.rng)
+
+
+@dataclass(frozen=True, slots=True)
+class GpTs:
+    """Thompson sampling, f_t ~ GP(mu_{t-1}, v_t^2 k_{t-1}) (alg:GP-bandits-FEM).
+
+    With width 1 the draw is from the posterior itself, and a query is chosen as often as it is the best.
+    """
+
+    hallucinates: ClassVar[bool] = False
+
+    width: Width = field(default_factory=lambda: FixedWidth(1.0))
+
+    def scores(self, surrogate: Surrogate, x: Points, rng: np.random.Generator) -> FloatArray:
+        """One sample path at the candidates, (n,)."""
+        return surrogate.sample(x, rng, scale=self.width.sampling(surrogate))
+
+    def begin(self, surrogate: Surrogate, rng: np.random.Generator) -> ScoreFunction:
+        """One sample path, the same function at whatever points it is asked for."""
+        path, width = draw_path(surrogate, rng), self.width.sampling(surrogate)
+        if width == 1:
+            return path
+
+        def scaled(x: Points) -> FloatArray:
+            mean = surrogate.mean(x)
+            return mean + width * (path(x) - mean)
+
+        return scaled

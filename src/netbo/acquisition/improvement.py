@@ -1,0 +1,180 @@
+"""Expected improvement on a logarithmic scale, over the best mean or over a noisy incumbent."""
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import erfcx, ndtr, ndtri
+
+from netbo.arrays import FloatArray, read_only
+from netbo.checks import require_count, require_nonnegative
+from netbo.errors import ParameterError
+from netbo.geometry import Points
+from netbo.posterior import Surrogate
+
+DIRECT = -1.0  # above it phi + z Phi loses less than two bits
+ASYMPTOTIC = -30.0  # below it nine terms of the series have all digits; above it erfcx loses less than four
+HALF_LOG_2_PI = math.log(2 * math.pi) / 2
+# 1 - x M(x) = x^-2 (1 - 3 x^-2 + 15 x^-4 - ...), M the Mills ratio: double factorials
+SERIES = tuple((-1.0) ** k * math.prod(range(1, 2 * k + 2, 2)) for k in range(9))
+
+
+def log_expected_improvement(mean: FloatArray, std: FloatArray, best: FloatArray | float) -> FloatArray:
+    """log E max(f - best, 0) for f ~ N(mean, std^2), broadcast.
+
+    log std + log h(z), h(z) = phi(z) + z Phi(z), z = (mean - best) / std. Where std is 0 it is the logarithm
+    of the improvement, -inf if there is none.
+    """
+    gap, std = np.broadcast_arrays(np.asarray(mean - best, dtype=np.float64), std)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        z = gap / std
+        is_sure = (std == 0) | (z == np.inf)
+        sure = np.log(np.maximum(gap, 0.0))
+        uncertain = np.log(std) + _log_h(np.where(is_sure, 0.0, z))
+    return np.where(is_sure, sure, uncertain)
+
+
+def _log_h(z: FloatArray) -> FloatArray:
+    """log(phi(z) + z Phi(z)): for z << 0 both terms cancel, so 1 - x M(x), x = -z, is formed instead."""
+    result = np.empty_like(z)
+    is_direct, is_far = z >= DIRECT, z < ASYMPTOTIC
+    near = z[is_direct]
+    result[is_direct] = np.log(np.exp(-near * near / 2 - HALF_LOG_2_PI) + near * ndtr(near))
+    middle = z[~is_direct & ~is_far]
+    mills = math.sqrt(math.pi / 2) * erfcx(-middle / math.sqrt(2))
+    result[~is_direct & ~is_far] = np.log1p(middle * mills) - middle * middle / 2 - HALF_LOG_2_PI
+    far = z[is_far]
+    series = np.log(np.polynomial.polynomial.polyval(far**-2, SERIES))
+    result[is_far] = series - 2 * np.log(-far) - far * far / 2 - HALF_LOG_2_PI
+    return result
+
+
+# The observed places at which the objective may be largest.
+
+OPTIMISM = 2.0  # standard deviations above the mean by which places are ranked
+
+
+def observed_places(surrogate: Surrogate) -> Points:
+    """The observed points, each place once; a vertex is one place, from whichever edge it is addressed."""
+    points = surrogate.observations.points
+    edge, z = points.edge, points.z
+    if points.graph is not None:
+        graph = points.graph
+        at_head = z == graph.lengths[edge]
+        is_vertex = at_head | (z == 0)
+        vertex = np.where(at_head, graph.heads[edge], graph.tails[edge])
+        edge, z = np.where(is_vertex, -1 - vertex, edge), np.where(is_vertex, 0.0, z)
+    _, first = np.unique(np.stack([edge.astype(np.float64), z]), axis=1, return_index=True)
+    return points[np.sort(first)]
+
+
+def likely_incumbents(surrogate: Surrogate, n: int) -> Points:
+    """At most n observed places with the largest mean + 2 std, largest first."""
+    places = observed_places(surrogate)
+    upper = surrogate.mean(places) + OPTIMISM * surrogate.std(places)
+    return places[np.argsort(-upper, kind="stable")[:n]]
+
+
+# Expected improvement over the best posterior mean, on a logarithmic scale.
+
+
+@dataclass(frozen=True, slots=True)
+class LogExpectedImprovement:
+    """log E max(f(x) - best - margin, 0), best = max of the posterior mean over the observed points.
+
+    Taking the mean for the truth at the incumbent, it measures there again and again when there is noise:
+    then NoisyExpectedImprovement is better. Without observations it is log std.
+    """
+
+    hallucinates: ClassVar[bool] = True
+
+    margin: float = 0.0  # improvements up to this, in the unit of the objective, count for nothing
+
+    def __post_init__(self) -> None:
+        require_nonnegative("margin", self.margin, "0 is the usual one")
+
+    def scores(self, surrogate: Surrogate, x: Points, rng: np.random.Generator) -> FloatArray:
+        """Log expected improvements at the candidates, (n,); nothing is drawn."""
+        mean, std = surrogate.mean(x), surrogate.std(x)
+        if not len(surrogate.observations):
+            return log_expected_improvement(std, np.zeros(len(x)), 0.0)  # log std
+        best = float(surrogate.mean(surrogate.observations.points).max())
+        return log_expected_improvement(mean, std, best + self.margin)
+
+
+# Expected improvement over an incumbent whose value is not known exactly.
+
+SOBOL_SEED = 20240229  # any constant: the score is a function of model and data
+SOBOL_BITS = 30
+EXPLAINED = 1e-10  # of a variance: what is left below it is rounding
+ENTRIES = 1_000_000  # draws times candidates held at once
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyExpectedImprovement:
+    """log E max(f(x) - max_j f(x_j), 0) over the joint posterior of f(x) and f at the observed places x_j.
+
+    Given values s at those places, f(x) is Gaussian with mean mu(x) + c(x)' A^+ (s - mu) and variance
+    sigma^2(x) - c(x)' A^+ c(x), A and c the posterior covariances: the improvement is in closed form, and its
+    mean over s is taken with quasi-random draws, always the same. Only the observed places with the largest
+    mean + 2 std take part. A query at one of them improves nothing, so no incumbent is measured again; where
+    all candidates are such places, all scores are -inf or negligible. Without observations it is log std.
+    """
+
+    hallucinates: ClassVar[bool] = True
+
+    n_draws: int = 32
+    n_incumbents: int = 16
+
+    def __post_init__(self) -> None:
+        require_count("n_incumbents", self.n_incumbents, "16 is the usual one")
+        require_count("n_draws", self.n_draws, "32 is the usual one")
+        if self.n_draws & (self.n_draws - 1):
+            raise ParameterError(
+                f"n_draws must be a power of two, where Sobol points are balanced, got {self.n_draws}; try 32"
+            )
+
+    def scores(self, surrogate: Surrogate, x: Points, rng: np.random.Generator) -> FloatArray:
+        """Log expected improvements at the candidates, (n,); nothing is drawn from `rng`."""
+        mean, variance = surrogate.mean(x), surrogate.variance(x)
+        if not len(surrogate.observations):
+            return log_expected_improvement(np.sqrt(variance), np.zeros(len(x)), 0.0)  # log std
+        places = likely_incumbents(surrogate, self.n_incumbents)
+        scale = max(variance.max(initial=0.0), surrogate.variance(places).max())
+        root, inverse_root = _square_roots(surrogate.covariance(places, places), EXPLAINED * scale)
+        draws = _normal_draws(self.n_draws, self.n_incumbents)[:, : len(places)]
+        bests = (surrogate.mean(places) + draws @ root).max(axis=1, keepdims=True)  # (n_draws, 1)
+        weights = surrogate.covariance(x, places) @ inverse_root  # (n, m)
+        left = variance - np.einsum("ij,ij->i", weights, weights)
+        std = np.sqrt(np.where(left > EXPLAINED * variance, left, 0.0))
+        scores = np.empty(len(x))
+        step = max(1, ENTRIES // self.n_draws)
+        for first in range(0, len(x), step):
+            part = slice(first, first + step)
+            given = log_expected_improvement(mean[part] + draws @ weights[part].T, std[part], bests)
+            scores[part] = np.logaddexp.reduce(given, axis=0) - np.log(self.n_draws)
+        return scores
+
+
+def _square_roots(covariance: FloatArray, cut: float) -> tuple[FloatArray, FloatArray]:
+    """A^(1/2) and its pseudo-inverse without eigenvalues up to `cut`.
+
+    The symmetric root is one matrix, whatever signs and bases the eigenvectors come with.
+    """
+    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
+    roots, kept = np.sqrt(values[values > cut]), vectors[:, values > cut]
+    return (kept * roots) @ kept.T, (kept / roots) @ kept.T
+
+
+@cache
+def _normal_draws(n: int, dimension: int) -> FloatArray:
+    """Standard normal scrambled Sobol points, (n, dimension)."""
+    from scipy.stats.qmc import Sobol  # noqa: PLC0415 - scipy.stats takes most of a second to import
+
+    uniform = Sobol(dimension, scramble=True, bits=SOBOL_BITS, seed=SOBOL_SEED).random(n)
+    half_cell = 0.5 / 2**SOBOL_BITS  # keeps 0 from becoming -inf
+    draws: FloatArray = ndtri(uniform + half_cell)
+    read_only(draws)
+    return draws
