@@ -7,10 +7,9 @@ from matplotlib.collections import LineCollection
 from numpy.testing import assert_array_equal
 
 from netbo import MetricGraph, grid, interval, open_rectangle, road
+from netbo.plotting import canvas as pieces_module
 from netbo.plotting import draw_field, draw_network, style
-from netbo.plotting import pieces as pieces_module
-from netbo.plotting.pieces import cut_into_pieces, straighten
-from netbo.plotting.widths import field_width
+from netbo.plotting.canvas import cut_into_pieces, field_width, straighten
 
 
 def lines(ax):

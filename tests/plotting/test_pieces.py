@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from netbo import MetricGraph, grid, open_rectangle, road
 from netbo.errors import ParameterError
-from netbo.plotting.pieces import LEAST_PIECES, cut_into_pieces, even_fractions
+from netbo.plotting.canvas import LEAST_PIECES, cut_into_pieces, even_fractions
 from strategies import metric_graphs
 
 

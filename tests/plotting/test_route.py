@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from netbo import MetricGraph, open_rectangle, star
 from netbo.errors import ParameterError, PointError
-from netbo.plotting.route import lay_out
+from netbo.plotting.profile import lay_out
 
 
 def fork():

@@ -6,8 +6,8 @@ import pytest
 
 from netbo import interval
 from netbo.plotting import draw_field
-from netbo.plotting.images import as_png
-from netbo.plotting.scales import floored_norm, probability_norm
+from netbo.plotting.canvas import as_png
+from netbo.plotting.field import floored_norm, probability_norm
 
 
 def test_a_hundredth_of_the_largest_probability_has_a_tenth_of_the_colours():

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from netbo.optimize.history import Status
 from netbo.optimize.pictures import draw_view
 from netbo.plotting import draw_calibration, style
-from netbo.plotting.canvas import plan_size
-from netbo.plotting.images import as_png
+from netbo.plotting.canvas import as_png, plan_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,7 +22,7 @@ from netbo.plotting import (
     draw_stretches,
     style,
 )
-from netbo.plotting.scales import floored_norm, probability_norm
+from netbo.plotting.field import floored_norm, probability_norm
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

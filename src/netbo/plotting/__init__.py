@@ -9,14 +9,11 @@ composed by calling several:
 `draw_interactive` makes a page to hover over instead; it needs plotly.
 """
 
-from netbo.plotting.calibration import draw_calibration
-from netbo.plotting.convergence import draw_convergence
-from netbo.plotting.field import draw_field
+from netbo.plotting.diagnostics import draw_calibration, draw_convergence, draw_regret
+from netbo.plotting.field import draw_field, draw_stretches
 from netbo.plotting.network import draw_edge_ids, draw_network, draw_points
 from netbo.plotting.plotly import draw_interactive
 from netbo.plotting.profile import draw_profile
-from netbo.plotting.regret import draw_regret
-from netbo.plotting.stretches import draw_stretches
 
 __all__ = [
     "draw_calibration",

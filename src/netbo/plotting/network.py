@@ -13,9 +13,7 @@ from netbo.arrays import FloatArray, as_float_vector
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Points
 from netbo.plotting import style
-from netbo.plotting.canvas import plan_axes
-from netbo.plotting.pieces import MOST_PIECES, cut_into_pieces
-from netbo.plotting.widths import field_width
+from netbo.plotting.canvas import MOST_PIECES, cut_into_pieces, field_width, plan_axes
 
 Field = Callable[[Points], FloatArray]
 _TANGENT = 1e-3  # share of an edge over which its direction is taken

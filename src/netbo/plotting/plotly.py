@@ -16,9 +16,9 @@ from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Points
 from netbo.optional import require
 from netbo.plotting import style
+from netbo.plotting.canvas import Pieces, cut_into_pieces
 from netbo.plotting.field import values_at
 from netbo.plotting.network import Field
-from netbo.plotting.pieces import Pieces, cut_into_pieces
 
 N_COLOURS = 24  # lines of one colour are one trace: browsers bear many points, not many traces
 MAPS = {"sd": style.SPREAD_MAP, "acquisition": style.SCORE_MAP, "probability": style.PROBABILITY_MAP}

@@ -1,19 +1,188 @@
-"""What is known along a pipe or a road: mean, band and observations over the length walked."""
+"""What is known along a route of edges: mean, band and observations over the length walked."""
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from scipy.sparse.csgraph import dijkstra
 
-from netbo.arrays import FloatArray, IntArray
-from netbo.errors import ParameterError
+from netbo.arrays import BoolArray, FloatArray, IntArray
+from netbo.errors import ParameterError, PointError
 from netbo.geometry import MetricGraph, Points
 from netbo.plotting import style
+from netbo.plotting.canvas import even_fractions
 from netbo.plotting.network import Field
-from netbo.plotting.path import shortest_route
-from netbo.plotting.route import Route, lay_out
 from netbo.posterior import Surrogate
+
+# Edges laid end to end, so that what happens along them can be drawn over one axis.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Route:
+    """Edges, whole or in part, in the order in which they are walked."""
+
+    graph: MetricGraph
+    edges: IntArray  # (k,)
+    entered: FloatArray  # (k,) distance from the tail at which each edge is entered,
+    left: FloatArray  # (k,) and at which it is left
+
+    @property
+    def is_reversed(self) -> BoolArray:
+        """Whether each edge is walked towards its tail, (k,)."""
+        return np.asarray(self.left < self.entered)
+
+    @property
+    def starts(self) -> FloatArray:
+        """Where on the axis each edge begins, and at the end the total length, (k + 1,)."""
+        return np.concatenate([[0.0], np.cumsum(np.abs(self.left - self.entered))])
+
+    @property
+    def first_vertices(self) -> IntArray:
+        """Vertex at which each edge is entered, (k,); -1 where it is entered between its ends."""
+        return self._vertices(self.entered)
+
+    @property
+    def last_vertices(self) -> IntArray:
+        """Vertex at which each edge is left, (k,); -1 where it is left between its ends."""
+        return self._vertices(self.left)
+
+    @property
+    def is_joined(self) -> BoolArray:
+        """Whether each edge but the last is left where the next is entered, (k - 1,)."""
+        return np.asarray(self.last_vertices[:-1] == self.first_vertices[1:])
+
+    def sample(self, samples: int) -> tuple[IntArray, FloatArray, Points]:
+        """Row of the route, place on the axis and point of an even sampling with both ends of every edge."""
+        steps = self.left - self.entered
+        row, fraction = even_fractions(np.abs(steps), samples)
+        # From either end to the middle: both ends are then met exactly.
+        along = (1 - fraction) * self.entered[row] + fraction * self.left[row]
+        place = self.starts[row] + fraction * np.abs(steps[row])
+        return row, place, Points(self.edges[row], along, graph=self.graph)
+
+    def place(self, points: Points) -> tuple[IntArray, FloatArray]:
+        """Indices of points and their places on the axis; a vertex may have several, others none."""
+        graph, x, starts = self.graph, self.graph.bind(points), self.starts
+        lengths = graph.lengths[x.edge]
+        vertex = np.where(x.z == 0, graph.tails[x.edge], np.where(x.z == lengths, graph.heads[x.edge], -1))
+        low, high = np.minimum(self.entered, self.left), np.maximum(self.entered, self.left)
+        z = x.z[:, None]
+        inside, row = np.nonzero(
+            (x.edge[:, None] == self.edges) & (vertex[:, None] < 0) & (low <= z) & (z <= high)
+        )
+        along = np.abs(x.z[inside] - self.entered[row])
+        at_vertex = np.where(vertex < 0, -2, vertex)[:, None]  # a route's own -1 is no vertex either
+        entered, first = np.nonzero(at_vertex == self.first_vertices)
+        left, last = np.nonzero(at_vertex == self.last_vertices)
+        index = np.concatenate([inside, entered, left])
+        place = np.concatenate([starts[row] + along, starts[first], starts[last + 1]])
+        pairs = np.unique(np.stack([index, place], axis=1), axis=0)  # joined edges share their vertex
+        return pairs[:, 0].astype(np.int64), pairs[:, 1]
+
+    def _vertices(self, distance: FloatArray) -> IntArray:
+        graph, edges = self.graph, self.edges
+        at_tail, at_head = distance == 0, distance == graph.lengths[edges]
+        return np.where(at_tail, graph.tails[edges], np.where(at_head, graph.heads[edges], -1))
+
+
+def lay_out(graph: MetricGraph, edge_ids: Sequence[Hashable] | None) -> Route:
+    """The edges named, or all, one after another, each turned so that it goes on where the last one ended."""
+    edges = np.arange(graph.n_edges) if edge_ids is None else graph.edge_indices(list(edge_ids))
+    if not len(edges):
+        raise ParameterError("a profile needs at least one edge, got none; leave edges out to draw all")
+    tails, heads = graph.tails[edges], graph.heads[edges]
+    following = {tails[1].item(), heads[1].item()} if len(edges) > 1 else set()
+    turned = [heads[0].item() not in following and tails[0].item() in following]
+    end = tails[0] if turned[0] else heads[0]
+    for tail, head in zip(tails[1:], heads[1:], strict=True):
+        turned.append(bool(head == end and tail != end))
+        end = tail if turned[-1] else head
+    lengths, is_turned = graph.lengths[edges], np.array(turned)
+    return Route(graph, edges, np.where(is_turned, lengths, 0.0), np.where(is_turned, 0.0, lengths))
+
+
+# The shortest way from one place of a network to another, as a route.
+
+
+def shortest_route(graph: MetricGraph, start: Points, end: Points) -> Route:
+    """The route of length graph.distance(start, end) between two places."""
+    x, y = _as_place(graph, start, "start"), _as_place(graph, end, "end")
+    (edge, z), (other, w) = ((int(at.edge[0]), float(at.z[0])) for at in (x, y))
+    exits = _ends(graph, edge, z)
+    entries = _ends(graph, other, w)
+    reach, before = dijkstra(
+        graph.links, directed=True, indices=[vertex for vertex, _, _ in exits], return_predecessors=True
+    )
+    ways = [
+        (out + reach[i, vertex] + into, i, j)
+        for i, (_, _, out) in enumerate(exits)
+        for j, (vertex, _, into) in enumerate(entries)
+    ]
+    length, i, j = min(ways)
+    if edge == other and abs(z - w) <= length:
+        return _walk(graph, [(edge, z, w)])
+    if not np.isfinite(length):
+        raise PointError(
+            f"a path needs two places of one component, got edge {graph.edge_ids[edge]!r} and edge "
+            f"{graph.edge_ids[other]!r}, which no edges join; see graph.components"
+        )
+    vertices = _vertices(before[i], exits[i][0], entries[j][0])
+    between = [(each, *_directed(graph, each, tail)) for each, tail in _edges(graph, vertices)]
+    return _walk(graph, [(edge, z, exits[i][1]), *between, (other, entries[j][1], w)])
+
+
+def _as_place(graph: MetricGraph, place: Points, name: str) -> Points:
+    if not isinstance(place, Points) or len(place) != 1:
+        raise PointError(
+            f"a path needs one place as its {name}, got {place!r:.60}; "
+            "pass graph.points(edge_id, distance), or Points.at(point)"
+        )
+    return graph.bind(place)
+
+
+def _ends(graph: MetricGraph, edge: int, z: float) -> list[tuple[int, float, float]]:
+    """Vertex, its distance along the edge and its distance from the place, for both ends of the edge."""
+    length = float(graph.lengths[edge])
+    return [(int(graph.tails[edge]), 0.0, z), (int(graph.heads[edge]), length, length - z)]
+
+
+def _vertices(before: IntArray, first: int, last: int) -> IntArray:
+    """Vertices of a path, by going back from its end."""
+    path = [last]
+    while path[-1] != first:
+        path.append(int(before[path[-1]]))
+    return np.array(path[::-1])
+
+
+def _edges(graph: MetricGraph, vertices: IntArray) -> list[tuple[int, int]]:
+    """The shortest edge between each two neighbours on a path, and the vertex at which it is entered."""
+    n = graph.n_vertices
+    low, high = np.minimum(graph.tails, graph.heads), np.maximum(graph.tails, graph.heads)
+    keys = low * n + high
+    order = np.lexsort((graph.lengths, keys))
+    wanted = np.minimum(vertices[:-1], vertices[1:]) * n + np.maximum(vertices[:-1], vertices[1:])
+    found = order[np.searchsorted(keys[order], wanted)]
+    return list(zip(found.tolist(), vertices[:-1].tolist(), strict=True))
+
+
+def _directed(graph: MetricGraph, edge: int, first: int) -> tuple[float, float]:
+    length = float(graph.lengths[edge])
+    return (0.0, length) if graph.tails[edge] == first else (length, 0.0)
+
+
+def _walk(graph: MetricGraph, steps: list[tuple[int, float, float]]) -> Route:
+    """A route of steps (edge, from, to), without those of no length."""
+    taken = [step for step in steps if step[1] != step[2]]
+    if not taken:
+        raise PointError(
+            f"a path needs two different places, got edge {graph.edge_ids[steps[0][0]]!r}, {steps[0][1]:.6g} "
+            "twice; pass another end"
+        )
+    edges, entered, left = zip(*taken, strict=True)
+    return Route(graph, np.array(edges, dtype=np.int64), np.array(entered), np.array(left))
+
 
 BAND_WIDTH = 2.0  # standard deviations: about 95 % of a Gaussian
 MARGIN = 0.01  # left and right of the route, in shares of its length
