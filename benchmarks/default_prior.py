@@ -19,7 +19,7 @@ import numpy as np
 import netbo
 from asking import NOISE, milliseconds
 from netbo.optimize import Learned, MeshFreeMatern, NetworkMatern
-from netbo.optimize.domain import usual_mesh
+from netbo.optimize.arguments import usual_mesh
 from netbo.optimize.presets import STEADY
 from netbo.problems import new_york
 from record import write

@@ -7,7 +7,7 @@ import netbo
 from netbo import ESTIMATED, Matern, Observations, Points, condition, euclidean_matern, whittle_matern
 from netbo.acquisition import FixedWidth, GpTs, IgpUcb, draw_path, score_function
 from netbo.fem import FiniteElementSpace
-from netbo.optimize.negated import Negated
+from netbo.optimize.surrogate import Negated
 from netbo.posterior import MixturePosterior
 
 GRAPH = netbo.star(3, length=2.0)

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import netbo
 from netbo.errors import ObservationError, ParameterError
 from netbo.integrations.botorch import NetworkModel
-from netbo.optimize.negated import Negated
+from netbo.optimize.surrogate import Negated
 
 S = np.array([0.0, 0.55, 1.2, 1.7, 2.95])
 NEW, NEW_VALUES = np.array([0.5, 2.4]), np.array([0.8, 0.1])

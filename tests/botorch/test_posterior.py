@@ -11,7 +11,7 @@ import netbo
 from netbo.errors import NumericalError
 from netbo.integrations.botorch import NetworkModel, candidates_tensor
 from netbo.integrations.botorch.normal import semidefinite_cholesky
-from netbo.optimize.negated import Negated
+from netbo.optimize.surrogate import Negated
 from netbo.posterior import MixturePosterior
 
 S = np.array([0.0, 0.55, 1.0, 1.7, 2.95])

@@ -4,9 +4,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from netbo import FiniteElementSpace, Forbidden, interval, open_rectangle, star
 from netbo.errors import ParameterError
-from netbo.optimize.answers import MaximizerSamples
-from netbo.optimize.answers.density import MaximizerDensity
-from netbo.optimize.candidates import Nodes, Places
+from netbo.optimize.maximizer import MaximizerDensity, MaximizerSamples
+from netbo.optimize.search_space import Nodes, Places
 
 
 def samples(index, search):

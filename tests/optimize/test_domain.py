@@ -7,7 +7,7 @@ import netbo
 from netbo import FiniteElementSpace, Forbidden, Matern, MetricGraph, interval, star
 from netbo.errors import ParameterError
 from netbo.optimize import PAPER, Given, Known, Learned, NetworkMatern, Nodes, Optimizer, Places
-from netbo.optimize.domain import as_domain, as_search, usual_mesh
+from netbo.optimize.arguments import as_domain, as_search, usual_mesh
 
 FIT = Learned()
 

@@ -9,7 +9,13 @@ from types import ModuleType
 import pytest
 
 from netbo.errors import ParameterError
-from netbo.optimize.executors import Inline, count_workers, one_thread_per_worker, open_executor, process_pool
+from netbo.optimize.evaluation import (
+    Inline,
+    count_workers,
+    one_thread_per_worker,
+    open_executor,
+    process_pool,
+)
 from optimize.objectives import wave
 
 

@@ -7,7 +7,7 @@ import pytest
 from netbo import Point, star
 from netbo.errors import ObservationError
 from netbo.optimize import History, Status, Trial
-from netbo.optimize.history import Told
+from netbo.optimize.trials import Told
 
 HERE, THERE = Point(0, 0.5), Point(2, 0.25)
 

@@ -19,13 +19,9 @@ from netbo.optimize import (
     NetworkMatern,
     NoiseVariance,
 )
-from netbo.optimize.learning import chain
-from netbo.optimize.learning.chain import (
-    is_milestone,
-    is_worth_a_fit,
-    is_worth_a_fit_on_a_large_mesh,
-)
+from netbo.optimize import refit as chain
 from netbo.optimize.presets import STEADY
+from netbo.optimize.refit import is_milestone, is_worth_a_fit, is_worth_a_fit_on_a_large_mesh
 from netbo.posterior import MixturePosterior, Posterior, fit_parameters
 from reference import Regression, contract_graph, contract_space, element_kernel
 

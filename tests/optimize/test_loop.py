@@ -12,9 +12,9 @@ from pandas.testing import assert_frame_equal
 from netbo import MetricGraph, Optimizer, interval, open_rectangle, star
 from netbo.errors import ObservationError, ParameterError
 from netbo.optimize.design import Maximin
-from netbo.optimize.history import Status
 from netbo.optimize.loop import maximize, minimize, run
 from netbo.optimize.stopping import Budget, Target
+from netbo.optimize.trials import Status
 from optimize.objectives import dies, fails_near_the_tail, negated_wave, wave
 
 SMALL = {"max_cell": 0.1, "design": Maximin(4)}  # about 60 nodes on a star of three arms of length two

@@ -7,8 +7,9 @@ from scipy.stats import norm
 
 from netbo import FiniteElementSpace, Matern, Observations, condition, interval, star, whittle_matern
 from netbo.errors import NumericalError, ParameterError
-from netbo.optimize.answers import MaximizerSamples, default_draws, maximizer
-from netbo.optimize.candidates import Forbidden, Nodes, Places
+from netbo.optimize import maximizer
+from netbo.optimize.maximizer import MaximizerSamples, default_draws
+from netbo.optimize.search_space import Forbidden, Nodes, Places
 from netbo.posterior import Surrogate
 
 

@@ -7,8 +7,9 @@ from scipy.stats import norm
 from netbo import FiniteElementSpace, Matern, Observations, condition, interval, star, whittle_matern
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph
-from netbo.optimize.answers import MaximizerSamples, modes
-from netbo.optimize.candidates import Nodes, Places
+from netbo.optimize.answers import modes
+from netbo.optimize.maximizer import MaximizerSamples
+from netbo.optimize.search_space import Nodes, Places
 from strategies import metric_graphs, points_on, seeds
 
 

@@ -6,7 +6,7 @@ from netbo import interval
 from netbo.acquisition import Acquisition, FixedWidth, GpTs, IgpUcb, RandomSearch, ValidWidth
 from netbo.errors import ParameterError
 from netbo.optimize import CALIBRATED, PAPER, PAPER_EUCLIDEAN, Optimizer
-from netbo.optimize.names import ACQUISITIONS, as_acquisition, as_preset, as_sign
+from netbo.optimize.arguments import ACQUISITIONS, as_acquisition, as_preset, as_sign
 
 
 def test_presets_have_names():

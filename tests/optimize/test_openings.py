@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from netbo import FiniteElementSpace, Points, interval, star
 from netbo.errors import ExhaustedError, ParameterError
 from netbo.optimize import History, Nodes, Places
-from netbo.optimize.history import Status, Told
-from netbo.optimize.openings import Openings
+from netbo.optimize.eligibility import Openings
+from netbo.optimize.trials import Status, Told
 from strategies import metric_graphs, seeds
 
 GRAPH = star(3, 1.0)

@@ -30,8 +30,8 @@ from netbo.optimize import (
     RandomDesign,
     Status,
 )
-from netbo.optimize.negated import Negated
 from netbo.optimize.presets import STEADY
+from netbo.optimize.surrogate import Negated
 from netbo.posterior import MixturePosterior
 from reference import contract_space
 

@@ -5,8 +5,8 @@ import pytest
 
 from netbo import Point, Points, Suggestion, star
 from netbo.errors import ObservationError, PointError
-from netbo.optimize.history import Told
-from netbo.optimize.telling import as_place, as_subjects, as_told, spread
+from netbo.optimize.arguments import as_place, as_subjects, as_told, spread
+from netbo.optimize.trials import Told
 
 GRAPH = star(3, 2.0)
 

@@ -4,7 +4,7 @@ from numpy.testing import assert_array_equal
 
 from netbo import MetricGraph, Optimizer, open_rectangle
 from netbo.errors import ParameterError
-from netbo.optimize.views import VIEWS, density, next_scores, view
+from netbo.optimize.results.figures import VIEWS, density, next_scores, view
 
 
 def optimizer(**options):

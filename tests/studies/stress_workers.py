@@ -136,7 +136,7 @@ class Process:
     """A worker process that is getting ready; `begin` says what to do."""
 
     def __init__(self):
-        threads = dict.fromkeys(netbo.optimize.executors.THREADS, "1")
+        threads = dict.fromkeys(netbo.optimize.evaluation.THREADS, "1")
         paths = os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
         environment = {**os.environ, **threads, "PYTHONPATH": paths}
         command = [sys.executable, "-m", "studies.stress_workers"]

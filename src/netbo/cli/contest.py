@@ -9,7 +9,7 @@ from netbo.arrays import FloatArray
 from netbo.geometry import Points, interval
 from netbo.linalg import thread_count
 from netbo.optimize import EuclideanMatern, Learned, Learning, NetworkMatern, Optimizer, RandomDesign
-from netbo.optimize.executors import one_thread_per_worker, open_executor
+from netbo.optimize.evaluation import one_thread_per_worker, open_executor
 from netbo.optimize.presets import STEADY
 from netbo.problems import ACKLEY, Problem, composed
 

@@ -6,7 +6,7 @@ from matplotlib import pyplot as plt
 
 from netbo.adapters import Network
 from netbo.optimize import Result, Status
-from netbo.optimize.page import write_page
+from netbo.optimize.results.page import write_page
 
 DPI = 150
 

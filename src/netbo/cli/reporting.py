@@ -7,7 +7,7 @@ import matplotlib as mpl
 from netbo.cli.run_folder import open_run
 from netbo.errors import ParameterError
 from netbo.optimize import Result, Status
-from netbo.optimize.page import write_page
+from netbo.optimize.results.page import write_page
 
 
 def report_run(path: Path, out: Path | None) -> Path:

@@ -15,7 +15,7 @@ from netbo.cli.study_rows import print_json
 from netbo.errors import ObservationError, ParameterError
 from netbo.geometry import Point
 from netbo.geometry.identifiers import counted
-from netbo.optimize.telling import as_told
+from netbo.optimize.arguments import as_told
 from netbo.studies import Study
 
 DIGITS = 9  # of a position along its edge: files round

@@ -17,7 +17,7 @@ from netbo.cli.study_door import Ending
 from netbo.cli.study_opening import open_study
 from netbo.cli.study_running import Job, ended_by_sigterm, work_here
 from netbo.errors import BaseError, ParameterError
-from netbo.optimize.executors import end_with_parent, one_thread_per_worker
+from netbo.optimize.evaluation import end_with_parent, one_thread_per_worker
 from netbo.studies import Study, Work
 from netbo.studies.worker import INTERRUPTED
 

@@ -3,7 +3,7 @@
 from netbo.cli.study_asking import print_trial
 from netbo.cli.study_door import Door
 from netbo.cli.study_opening import number_of, open_study, place_of, trial_of
-from netbo.optimize.telling import FAILED
+from netbo.optimize.arguments import FAILED
 
 
 def tell_value(

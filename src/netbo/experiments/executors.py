@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import netbo
 from netbo.errors import ParameterError
 from netbo.experiments.cell import run_cell
-from netbo.optimize.executors import Inline, one_thread_per_worker, open_executor, require_count
+from netbo.optimize.evaluation import Inline, one_thread_per_worker, open_executor, require_count
 from netbo.optional import require
 
 SEQUENTIAL, PROCESSES, DASK, SCHEME = "sequential", "processes", "dask", "dask://"

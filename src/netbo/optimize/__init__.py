@@ -1,30 +1,32 @@
 """Ask and tell, designs, candidates, batches, answers."""
 
-from netbo.optimize.answers import Mode, SearchList, Stretch
-from netbo.optimize.candidates import Forbidden, Nodes, Places, SearchSpace
-from netbo.optimize.check import Check
+from netbo.optimize.answers import Mode, SearchList, Stretch, modes, search_list
 from netbo.optimize.continuum import Continuum
 from netbo.optimize.design import Design, Maximin, Metric, RandomDesign
-from netbo.optimize.executors import process_pool
-from netbo.optimize.history import History, Status, Trial
+from netbo.optimize.evaluation import process_pool
 from netbo.optimize.learning import (
+    NUGGET,
     Combination,
     FixedRegularization,
     GrowingConfidence,
     Known,
     Learned,
+    Learner,
     Learning,
     NoiseVariance,
     Outcome,
+    RegularizationRule,
 )
 from netbo.optimize.loop import maximize, minimize, run
+from netbo.optimize.maximizer import MaximizerSamples, default_draws
 from netbo.optimize.models import EuclideanMatern, Given, MeshFreeMatern, Model, NetworkMatern, SumOf
 from netbo.optimize.optimizer import Best, Optimizer, Recommendation
 from netbo.optimize.presets import CALIBRATED, PAPER, PAPER_EUCLIDEAN, Preset
-from netbo.optimize.result import Result
+from netbo.optimize.results.result import Result
+from netbo.optimize.search_space import Forbidden, Nodes, Places, SearchSpace
 from netbo.optimize.stopping import BoundGap, Budget, NoProgress, StopRule, Target
-from netbo.optimize.suggestion import Suggestion
-from netbo.optimize.summary import Summary
+from netbo.optimize.summary import Check, Summary
+from netbo.optimize.trials import History, Status, Suggestion, Trial
 
 __all__ = [
     "CALIBRATED",
@@ -76,4 +78,22 @@ __all__ = [
     "minimize",
     "process_pool",
     "run",
+]
+
+
+__all__ = ["MaximizerSamples", "Mode", "SearchList", "Stretch", "default_draws", "modes", "search_list"]
+
+
+__all__ = [
+    "NUGGET",
+    "Combination",
+    "FixedRegularization",
+    "GrowingConfidence",
+    "Known",
+    "Learned",
+    "Learner",
+    "Learning",
+    "NoiseVariance",
+    "Outcome",
+    "RegularizationRule",
 ]

@@ -1,17 +1,19 @@
-"""The network itself as the place to look: a coarse grid, then maxima narrowed down between its points."""
+"""The network itself as search space: a coarse grid, then maxima bracketed between its points."""
 
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from netbo.arrays import BoolArray, FloatArray, IntArray
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
-from netbo.geometry import MetricGraph, Points, distinct_places, place_keys
-from netbo.optimize.candidates import (
+from netbo.geometry import MetricGraph, Points, along_edges, distinct_places, place_keys, place_vertices
+from netbo.optimize.search_space import (
     Forbidden,
     Nodes,
+    Pieces,
     Scores,
     SearchSpace,
     eligible_scores,
@@ -19,9 +21,113 @@ from netbo.optimize.candidates import (
     require_allowed,
     scores_at,
 )
-from netbo.optimize.intervals import Pieces
-from netbo.optimize.refining import Brackets, refine
-from netbo.optimize.surroundings import RESOLUTION, Surroundings
+
+# What a search between candidates has to know of the trials so far.
+
+RESOLUTION = 1e-6  # of an edge: nearer places are not told apart when the maximum is looked for
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """Places that matter between candidates: where scores have kinks, and where nobody may ask."""
+
+    graph: MetricGraph
+    known: Points  # measured or pending: scores have kinks or dips there
+    closed: Points = field(default_factory=lambda: Points.at([]))  # not to be asked for again
+    apart: Points = field(default_factory=lambda: Points.at([]))  # to keep a distance from, along the network
+    radius: FloatArray = field(default_factory=lambda: np.zeros(0))  # that distance, for each of them
+
+    def allows(self, x: Points) -> BoolArray:
+        """Whether each point is none of the closed places and far enough from those to keep apart from."""
+        is_free = ~self._is_closed(x)
+        if len(self.apart) and len(x):
+            is_free &= (self.graph.distance(self.apart, x) >= self.radius[:, None]).all(axis=0)
+        return is_free
+
+    def _is_closed(self, x: Points) -> BoolArray:
+        slack = RESOLUTION * self.graph.lengths[x.edge]
+        first = np.searchsorted(self._closed, along_edges(x.edge, x.z - slack), side="left")
+        stop = np.searchsorted(self._closed, along_edges(x.edge, x.z + slack), side="right")
+        return np.asarray(stop > first)
+
+    @cached_property
+    def _closed(self) -> NDArray[np.complex128]:
+        """All addresses of the closed places, sorted: a vertex has one on every edge it meets."""
+        graph, x = self.graph, self.graph.bind(self.closed)
+        vertex = place_vertices(graph, x)
+        inside, vertices = vertex < 0, vertex[vertex >= 0]
+        starting, ending = (_edges_at(ends, vertices) for ends in (graph.tails, graph.heads))
+        edge = np.concatenate([x.edge[inside], starting, ending])
+        z = np.concatenate([x.z[inside], np.zeros(len(starting)), graph.lengths[ending]])
+        return np.sort(along_edges(edge, z))
+
+
+def _edges_at(ends: IntArray, vertices: IntArray) -> IntArray:
+    return np.flatnonzero(np.isin(ends, vertices))
+
+
+# Narrowing down maxima along edges, all brackets at once: few questions, each at many points.
+
+N_PLACES = 17  # in a bracket, its ends included: a round makes it eight times narrower
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Brackets:
+    """Stretches of edges, each around a place whose score is larger than at the ends."""
+
+    edge: IntArray
+    low: FloatArray
+    high: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.edge)
+
+    def __getitem__(self, index: IntArray | BoolArray) -> "Brackets":
+        return Brackets(self.edge[index], self.low[index], self.high[index])
+
+    def places(self, graph: MetricGraph) -> Points:
+        """Equally many places in each bracket, from end to end."""
+        z = np.linspace(self.low, self.high, N_PLACES, axis=1)
+        return Points(np.repeat(self.edge, N_PLACES), z.ravel(), graph=graph)
+
+
+def refine(brackets: Brackets, scores: Scores, graph: MetricGraph) -> tuple[Points, float]:
+    """The best place found in any of the brackets, and its score; -inf scores are no places.
+
+    Each round asks once, at 17 places a bracket, and goes on between the neighbours of the best of them. A
+    bracket is given up when a score concave around its peak could no longer reach the best one. It compares
+    scores only, so kinks are found as well as smooth maxima, down to 1e-6 of the edge.
+    """
+    place, best = Points.at([], graph=graph), -np.inf
+    while len(brackets):
+        x = brackets.places(graph)
+        values = scores(x).reshape(len(brackets), N_PLACES)
+        top = np.argmax(values, axis=1)
+        peaks = np.take_along_axis(values, top[:, None], axis=1)[:, 0]
+        winner = int(np.argmax(peaks))
+        if peaks[winner] > best:
+            index = winner * N_PLACES + int(top[winner])
+            place, best = x[index : index + 1], float(peaks[winner])
+        brackets = _narrowed(brackets, x, top)[_is_promising(values, top, peaks, best)]
+        brackets = brackets[brackets.high - brackets.low > RESOLUTION * graph.lengths[brackets.edge]]
+    return place, best
+
+
+def _narrowed(brackets: Brackets, x: Points, top: IntArray) -> Brackets:
+    z, row = x.z.reshape(len(brackets), N_PLACES), np.arange(len(brackets))
+    low, high = z[row, np.maximum(top - 1, 0)], z[row, np.minimum(top + 1, N_PLACES - 1)]
+    return Brackets(brackets.edge, low, high)
+
+
+def _is_promising(values: FloatArray, top: IntArray, peaks: FloatArray, best: float) -> BoolArray:
+    """Whether a concave score could exceed the best: by no more than it fell on the other side of its top."""
+    row = np.arange(len(values))
+    left, right = values[row, np.maximum(top - 1, 0)], values[row, np.minimum(top + 1, N_PLACES - 1)]
+    is_place = peaks > -np.inf
+    rise = np.full(len(values), -np.inf)
+    rise[is_place] = peaks[is_place] - np.minimum(left, right)[is_place]
+    return np.asarray(is_place & (peaks + rise >= best))
+
 
 USUAL_POINTS = 1_000
 LEAST_CELLS = 3  # of an edge: two grid points inside it

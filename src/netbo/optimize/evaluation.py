@@ -1,15 +1,171 @@
-"""One evaluation of the objective: what it is given, what it may return, and what is kept when it fails."""
+"""One evaluation of the objective, and where evaluations run: here or in any executor."""
 
+from __future__ import annotations
+
+import os
+import pickle
+import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from threading import Thread
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from netbo.errors import ObservationError
+from netbo.errors import ObservationError, ParameterError
 from netbo.geometry import Point
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")  # who obeys
+
+
+class Inline(Executor):
+    """Runs each call at once, in the caller's thread."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """A future that is already done."""
+        future: Future[T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except BaseException as error:  # raised again by future.result(), as in every executor
+            future.set_exception(error)
+        return future
+
+
+def process_pool(n: int) -> ProcessPoolExecutor:
+    """n worker processes, started afresh rather than forked: threads and locks of this one stay here.
+
+    They import the objective, so it must be defined in a module or in a script whose own work stands under
+    `if __name__ == "__main__":`. Each takes some seconds to start; a pool may serve several runs.
+    """
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - most runs need no processes
+    from multiprocessing import get_context  # noqa: PLC0415
+
+    return ProcessPoolExecutor(
+        require_count(n, "executor"), mp_context=get_context("spawn"), initializer=end_with_parent
+    )
+
+
+def end_with_parent(end: Callable[[], object] | None = None) -> None:
+    """Let this process end when the one that started it is gone: nobody would take its values.
+
+    end: how; by default at once and without clean-up, as the pool it belonged to is gone.
+    """
+    from multiprocessing import parent_process  # noqa: PLC0415 - only workers come here
+    from multiprocessing.connection import wait  # noqa: PLC0415
+
+    parent = parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        wait([parent.sentinel])
+        os._exit(1) if end is None else end()
+
+    Thread(target=watch, name="watch-parent", daemon=True).start()
+
+
+@contextmanager
+def open_executor(executor: Executor | int | None, objective: Callable[..., Any]) -> Iterator[Executor]:
+    """The executor meant: None is this thread, a number a pool of our own, closed at the end.
+
+    When the run is broken off, the processes of our own pool are ended too: nobody would take their values.
+    """
+    if executor is None:
+        yield Inline()
+        return
+    if not isinstance(executor, int):
+        yield _as_executor(executor)
+        return
+    require_importable(objective)
+    pool = process_pool(executor)
+    try:
+        yield pool
+    except BaseException:
+        processes = list((pool._processes or {}).values())
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.terminate()
+        raise
+    pool.shutdown()
+
+
+@contextmanager
+def one_thread_per_worker() -> Iterator[None]:
+    """Processes started meanwhile use one thread: with more, small matrices wait for busy cores."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def count_workers(executor: Executor | int | None, workers: int | None) -> int:
+    """How many evaluations are in flight at a time."""
+    if executor is None:
+        if workers not in (None, 1):
+            raise ParameterError(
+                f"workers counts evaluations in flight, got {workers!r} and no executor; "
+                "pass executor=n for n processes, or a ThreadPoolExecutor"
+            )
+        return 1
+    if workers is not None:
+        return require_count(workers, "workers")
+    if isinstance(executor, int):
+        return require_count(executor, "executor")
+    own = getattr(_as_executor(executor), "_max_workers", None)
+    return own if isinstance(own, int) and own > 0 else os.cpu_count() or 1
+
+
+def require_count(n: Any, name: str) -> int:
+    """A whole number of at least one."""
+    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
+        raise ParameterError(f"{name} must be a whole number of at least one, got {n!r}")
+    return int(n)
+
+
+def _as_executor(executor: Any) -> Executor:
+    if not callable(getattr(executor, "submit", None)):
+        raise ParameterError(
+            f"executor must be a concurrent.futures.Executor or a number of processes, got {executor!r:.80}; "
+            "leave it out to evaluate one after another"
+        )
+    return executor  # type: ignore[no-any-return]
+
+
+def require_importable(objective: Callable[..., Any]) -> None:
+    """Refuse what a fresh process cannot import, before any is started."""
+    advice = "define it at the top level of a module, or pass a ThreadPoolExecutor"
+    try:
+        pickle.dumps(objective)
+    except Exception as error:
+        raise ParameterError(
+            f"worker processes must be able to import the objective, got {objective!r:.80}: {error}; {advice}"
+        ) from error
+    is_typed_in = not hasattr(sys.modules["__main__"], "__file__")
+    if is_typed_in and getattr(objective, "__module__", None) == "__main__":
+        raise ParameterError(
+            f"worker processes must be able to import the objective, got {objective!r:.80} of this "
+            f"interactive session; {advice}"
+        )
+
+
+# One evaluation of the objective: what it is given, what it may return, and what is kept when it fails.
+
 
 Objective = Callable[[Point], Any]  # a number, NaN if it failed, or a pair of value and noise variance
 

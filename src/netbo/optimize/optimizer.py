@@ -12,23 +12,31 @@ from netbo.acquisition import Acquisition, score_function
 from netbo.arrays import BoolArray
 from netbo.errors import ExhaustedError, ObservationError, ParameterError
 from netbo.geometry import MetricGraph, Point, Points
-from netbo.optimize.answers import MaximizerSamples, Mode, SearchList, modes, search_list
-from netbo.optimize.candidates import Forbidden, Scores, SearchSpace
-from netbo.optimize.check import Check, check
-from netbo.optimize.continuum import Continuum
+from netbo.optimize.answers import Mode, SearchList, modes, search_list
+from netbo.optimize.arguments import (
+    Domain,
+    as_acquisition,
+    as_domain,
+    as_place,
+    as_preset,
+    as_search,
+    as_sign,
+    as_subjects,
+    as_told,
+    is_number,
+    spread,
+)
+from netbo.optimize.continuum import Continuum, Surroundings
 from netbo.optimize.design import Design, Maximin, default_size
-from netbo.optimize.domain import Domain, as_domain, as_search
-from netbo.optimize.history import History, Status, Trial
+from netbo.optimize.eligibility import Openings, places_of
 from netbo.optimize.learning import Learning, Outcome
-from netbo.optimize.names import as_acquisition, as_preset, as_sign
-from netbo.optimize.negated import Negated
-from netbo.optimize.openings import Openings, places_of
+from netbo.optimize.maximizer import MaximizerSamples
 from netbo.optimize.presets import CALIBRATED, Preset
-from netbo.optimize.suggestion import Suggestion
-from netbo.optimize.summary import Summary, summarize
-from netbo.optimize.surroundings import Surroundings
-from netbo.optimize.telling import as_place, as_subjects, as_told, is_number, spread
+from netbo.optimize.search_space import Forbidden, Scores, SearchSpace
+from netbo.optimize.summary import Check, Summary, check, summarize
+from netbo.optimize.surrogate import Negated
 from netbo.optimize.travel import Travel
+from netbo.optimize.trials import History, Status, Suggestion, Trial
 from netbo.posterior import Observations, Surrogate
 
 USUAL_SEPARATION = 0.05  # of modes, in diameters

@@ -11,8 +11,8 @@ import numpy as np
 
 from netbo.arrays import FloatArray
 from netbo.errors import ParameterError
-from netbo.optimize.executors import require_count
-from netbo.optimize.names import as_sign
+from netbo.optimize.arguments import as_sign
+from netbo.optimize.evaluation import require_count
 from netbo.optimize.optimizer import Optimizer
 
 StopRule = Callable[[Optimizer], str | None]

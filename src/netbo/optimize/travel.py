@@ -7,7 +7,7 @@ import numpy as np
 from netbo.arrays import BoolArray, FloatArray
 from netbo.errors import ExhaustedError, ParameterError
 from netbo.geometry import MetricGraph, Point, Points
-from netbo.optimize.candidates import Scores
+from netbo.optimize.search_space import Scores
 
 
 @dataclass(frozen=True, slots=True)

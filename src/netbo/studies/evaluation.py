@@ -12,8 +12,14 @@ from typing import Any
 
 from netbo.errors import ObservationError
 from netbo.geometry import Point
-from netbo.optimize.evaluation import Attempt, Failure, Objective, as_answer
-from netbo.optimize.executors import one_thread_per_worker, require_importable
+from netbo.optimize.evaluation import (
+    Attempt,
+    Failure,
+    Objective,
+    as_answer,
+    one_thread_per_worker,
+    require_importable,
+)
 from netbo.studies.settings import require_seconds
 
 STARTING_SECONDS = 300.0  # a process that needs longer to import the objective never will

@@ -12,7 +12,7 @@ from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from netbo.geometry import MetricGraph, Point
-from netbo.optimize.history import Told
+from netbo.optimize.trials import Told
 from netbo.studies.changes import change_key, overlay, read_changes
 from netbo.studies.clock import Clock
 from netbo.studies.records import (

@@ -16,8 +16,8 @@ from netbo.adapters.network import Network
 from netbo.errors import ExhaustedError, ObservationError, ParameterError
 from netbo.geometry import MetricGraph, Point
 from netbo.optimize import Optimizer, Suggestion
-from netbo.optimize.history import Told
-from netbo.optimize.telling import as_place, as_told
+from netbo.optimize.arguments import as_place, as_told
+from netbo.optimize.trials import Told
 from netbo.studies.answers import Answers
 from netbo.studies.asking import Desk, Request, count_places
 from netbo.studies.candidates import Candidates

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from netbo.errors import BudgetError, ExhaustedError, ObservationError
 from netbo.optimize import Suggestion
-from netbo.optimize.evaluation import Attempt, Objective
-from netbo.optimize.executors import Inline, count_workers, require_count
+from netbo.optimize.evaluation import Attempt, Inline, Objective, count_workers, require_count
 from netbo.optimize.stopping import StopRule
 from netbo.studies.evaluation import Evaluation, Evaluator, evaluation_of, evaluator
 from netbo.studies.heartbeat import Heartbeat

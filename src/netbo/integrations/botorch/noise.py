@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from netbo.errors import ObservationError
-from netbo.optimize.negated import Negated
+from netbo.optimize.surrogate import Negated
 from netbo.posterior import Surrogate
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from netbo.arrays import BoolArray, FloatArray
 from netbo.errors import ExhaustedError, ParameterError
 from netbo.geometry import PlaceIndex, Points
-from netbo.optimize.candidates import SearchSpace
-from netbo.optimize.history import History, Status, Trial
-from netbo.optimize.surroundings import Surroundings
+from netbo.optimize.continuum import Surroundings
+from netbo.optimize.search_space import SearchSpace
+from netbo.optimize.trials import History, Status, Trial
 
 _REMEMBERED = 256  # pending places whose distances are kept
 _EQUAL = 1 - 1e-9  # farthest up to rounding

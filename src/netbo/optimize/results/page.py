@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from html import escape
 from importlib.metadata import version
 from pathlib import Path
@@ -16,14 +18,103 @@ from netbo.adapters.maps.short_lines import addresses_of
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Point, Points
 from netbo.optimize.answers import modes, search_list
-from netbo.optimize.history import Status, Trial
 from netbo.optimize.optimizer import USUAL_SEPARATION, Optimizer
-from netbo.optimize.page_pictures import embed_pictures
-from netbo.optimize.page_style import STYLE
+from netbo.optimize.results.figures import draw_view
+from netbo.optimize.trials import Status, Trial
+from netbo.plotting import draw_calibration, style
+from netbo.plotting.canvas import as_png, plan_size
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from netbo.adapters.network import Network
-    from netbo.optimize.result import Result
+    from netbo.optimize.results.result import Result
+
+
+# The pictures of a page, as images inside its text.
+
+
+PROFILE_HEIGHT, SQUARE = 3.2, 4.0  # inches
+LEGEND_HEIGHT = 0.4  # inches below a plan
+CAPTIONS = {
+    "mean": "What is expected",
+    "sd": "How uncertain that is: pale near measurements",
+    "probability": "Where the best value may be",
+}
+
+
+def embed_pictures(result: Result, label: str | None) -> list[tuple[str, str]]:
+    """Names and bodies of the sections with maps, convergence and calibration; only what there is to see."""
+    history = result.optimizer.history
+    sections = []
+    if history.having(Status.OBSERVED):
+        sections.append(("Maps", _maps(result, label)))
+    if history.having(Status.OBSERVED) or history.having(Status.FAILED):
+        drawn = _image(
+            lambda ax: result.plot_convergence(ax, label=label),
+            (style.FIGURE_WIDTH, PROFILE_HEIGHT),
+            "Values in the order measured, and the best so far",
+        )
+        sections.append(("Convergence", drawn))
+    if history.having(Status.OBSERVED):
+        check = result.check()
+        drawn = _image(
+            lambda ax: draw_calibration(check.predicted, check.std, check.value, ax, label=label),
+            (SQUARE, SQUARE),
+            "Each value beside its prediction from all others",
+        )
+        sections.append(("Calibration", drawn))
+    return sections
+
+
+def _maps(result: Result, label: str | None) -> str:
+    graph = result.optimizer.graph
+    width, height = (style.FIGURE_WIDTH, PROFILE_HEIGHT) if graph.dimension is None else plan_size(graph)
+    images = [
+        _image(
+            partial(draw_view, result.optimizer, what, label=label),
+            (width, height + LEGEND_HEIGHT),
+            caption,
+        )
+        for what, caption in CAPTIONS.items()
+    ]
+    return f'<div class="pictures">\n{"".join(images)}</div>'
+
+
+def _image(draw: Callable[[Axes], object], size: tuple[float, float], caption: str) -> str:
+    data, text = b64encode(as_png(draw, size)).decode("ascii"), escape(caption)
+    image = f'<img alt="{text}" src="data:image/png;base64,{data}">'
+    return f"<figure>{image}<figcaption>{text}</figcaption></figure>\n"
+
+
+# How a page looks: on screen and on paper.
+
+STYLE = """
+:root { color-scheme: light; }
+body { font: 15px/1.5 system-ui, "Segoe UI", Helvetica, Arial, sans-serif; color: #22272e; background: #fff;
+  max-width: 62rem; margin: 2rem auto; padding: 0 1.2rem; }
+h1 { font-size: 1.7rem; margin: 0 0 1rem; }
+h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; padding-bottom: .2rem; border-bottom: 1px solid #d0d7de; }
+pre { background: #f6f8fa; padding: .8rem 1rem; border-radius: 6px; overflow-x: auto; white-space: pre-wrap;
+  font: 13px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
+table { border-collapse: collapse; font-size: 13px; }
+th, td { padding: .25rem .7rem; border-bottom: 1px solid #e4e8ec; text-align: left; vertical-align: top;
+  overflow-wrap: anywhere; }
+th { border-bottom: 2px solid #8b949e; white-space: nowrap; }
+td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+img { max-width: 100%; height: auto; display: block; margin: .4rem 0; }
+.pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(24rem, 1fr)); gap: 1rem; }
+figure { margin: 0; break-inside: avoid; }
+figcaption { font-size: 13px; color: #57606a; }
+.warning { border-left: 4px solid #c0392b; background: #fdf3f2; padding: .4rem .8rem; margin: .5rem 0; }
+@media print {
+  body { max-width: none; margin: 0; font-size: 11pt; }
+  pre { border: 1px solid #d0d7de; }
+  h2, tr { break-after: avoid; break-inside: avoid; }
+  thead { display: table-header-group; }
+}
+"""
+
 
 N_MODES = 5
 MASS = 0.8

@@ -12,13 +12,14 @@ from netbo.adapters.maps.short_lines import ShortLines, graph_of
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Points
 from netbo.optimize.answers import Mode
-from netbo.optimize.history import Status, Trial
 from netbo.optimize.optimizer import Recommendation
-from netbo.optimize.views import density, view
+from netbo.optimize.results.figures import density, view
+from netbo.optimize.trials import Status, Trial
 
 if TYPE_CHECKING:
     from netbo.adapters.network import Network
-    from netbo.optimize.result import Result
+    from netbo.optimize.results.result import Result
+
 
 N_MODES = 5
 

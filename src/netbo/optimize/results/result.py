@@ -12,11 +12,10 @@ import numpy as np
 
 from netbo.geometry import Points
 from netbo.optimize.answers import Mode, SearchList
-from netbo.optimize.check import Check
-from netbo.optimize.history import Status
-from netbo.optimize.names import as_sign
+from netbo.optimize.arguments import as_sign
 from netbo.optimize.optimizer import Best, Optimizer, Recommendation
-from netbo.optimize.summary import Summary
+from netbo.optimize.summary import Check, Summary
+from netbo.optimize.trials import Status
 from netbo.posterior import Surrogate
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ class Result:
 
         A network without coordinates is drawn as a profile, its edges laid end to end.
         """
-        from netbo.optimize.pictures import draw_view  # noqa: PLC0415 - needs matplotlib
+        from netbo.optimize.results.figures import draw_view  # noqa: PLC0415 - needs matplotlib
 
         return draw_view(self.optimizer, what, ax, label=label, to_scale=to_scale)
 
@@ -127,7 +126,7 @@ class Result:
 
         `.write_html(path)` makes a page of it. Needs the extra 'plotly'.
         """
-        from netbo.optimize.pictures import draw_pages  # noqa: PLC0415 - needs matplotlib
+        from netbo.optimize.results.figures import draw_pages  # noqa: PLC0415 - needs matplotlib
 
         return draw_pages(self.optimizer, title=title)
 
@@ -142,7 +141,7 @@ class Result:
         Layers of a map: `field` (short pieces with mean, sd, acquisition, probability), `observations`,
         `next` (pending), `candidates` (recommendation and modes). Maps need the extra 'geo'.
         """
-        from netbo.optimize.exporting import export  # noqa: PLC0415 - needs pandas
+        from netbo.optimize.results.export import export  # noqa: PLC0415 - needs pandas
 
         return export(self, Path(path), network, max_piece)
 
@@ -158,7 +157,7 @@ class Result:
 
         network: the network as it was read, for your own addresses and its report. label: of the values.
         """
-        from netbo.optimize.page import write_page  # noqa: PLC0415 - needs matplotlib
+        from netbo.optimize.results.page import write_page  # noqa: PLC0415 - needs matplotlib
 
         return write_page(self, path, network, title=title, label=label)
 

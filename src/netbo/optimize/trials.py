@@ -1,4 +1,4 @@
-"""What was asked, measured, failed and taken back: the record a study is rebuilt from."""
+"""Suggestions and the record of trials: what was asked, measured, failed and taken back."""
 
 from __future__ import annotations
 
@@ -15,6 +15,17 @@ from netbo.geometry import Point
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A place to measure, and the number under which its value is told."""
+
+    id: int
+    point: Point
+
+
+# What was asked, measured, failed and taken back: the record a study is rebuilt from.
 
 
 class Status(Enum):

@@ -1,0 +1,234 @@
+"""What callers pass, turned into objects: domains, names as text, measured values."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from netbo.acquisition import (
+    Acquisition,
+    FixedWidth,
+    GpTs,
+    IgpUcb,
+    LogExpectedImprovement,
+    MaxVariance,
+    NoisyExpectedImprovement,
+    RandomSearch,
+    ValidWidth,
+)
+from netbo.adapters import Network
+from netbo.errors import ObservationError, ParameterError, PointError
+from netbo.fem import FiniteElementSpace
+from netbo.geometry import MetricGraph, Point, Points
+from netbo.optimize.learning import Learned, Learning
+from netbo.optimize.models import Given
+from netbo.optimize.presets import PRESETS, Preset
+from netbo.optimize.search_space import Forbidden, Nodes, Places, SearchSpace
+from netbo.optimize.trials import Suggestion, Told
+from netbo.priors import Prior
+
+FAILED = "failed"  # said instead of a value
+
+Subject = Suggestion | int | Point | Points
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is one real number, of Python, numpy or an array of no dimension."""
+    is_scalar = isinstance(value, int | float | np.integer | np.floating)
+    is_array = isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiu"
+    return (is_scalar or is_array) and not isinstance(value, bool)
+
+
+def as_told(value: Any, noise: Any = None, note: str = "") -> Told:
+    """One value with its noise variance; NaN, None and 'failed' are failures, infinities are refused."""
+    variance = _as_noise(noise)
+    if value is None or (isinstance(value, str) and value == FAILED):
+        return Told(None, variance, note)
+    if not is_number(value):
+        raise ObservationError(f"a value must be a number, NaN or 'failed', got {value!r:.80}; pass a float")
+    number = float(value)
+    if math.isinf(number):
+        raise ObservationError(
+            f"a value must be finite, got {number}; tell NaN or 'failed' if the measurement failed"
+        )
+    return Told(None if math.isnan(number) else number, variance, note)
+
+
+def _as_noise(noise: Any) -> float | None:
+    if noise is None:
+        return None
+    if not is_number(noise):
+        raise ObservationError(f"noise must be a variance, got {noise!r:.80}; pass a float")
+    variance = float(noise)
+    if math.isnan(variance):
+        return None
+    if not 0 < variance < math.inf:
+        raise ObservationError(
+            f"noise must be a positive variance, got {variance}; leave it out if it is that of all values"
+        )
+    return variance
+
+
+def as_subjects(subject: Any, graph: MetricGraph) -> tuple[list[int | Point], bool]:
+    """Trial ids and places meant by what was passed to tell, and whether it was one thing."""
+    if isinstance(subject, Points):
+        return list(graph.bind(subject)), False
+    if isinstance(subject, Suggestion | Point | int | np.integer) and not isinstance(subject, bool):
+        return [_as_subject(subject, graph)], True
+    if isinstance(subject, str) or not isinstance(subject, Iterable):
+        raise ObservationError(
+            f"tell needs a suggestion, its id or a point, got {subject!r:.80}; pass what ask() returned"
+        )
+    return [_as_subject(each, graph) for each in subject], False
+
+
+def _as_subject(subject: Any, graph: MetricGraph) -> int | Point:
+    if isinstance(subject, Suggestion):
+        return subject.id
+    if isinstance(subject, int | np.integer) and not isinstance(subject, bool):
+        return int(subject)
+    return as_place(subject, graph)
+
+
+def as_place(place: Any, graph: MetricGraph) -> Point:
+    """A place of the network, with its address in full."""
+    if isinstance(place, Points):
+        if len(place) != 1:
+            raise PointError(f"a measurement has one place, got {len(place)}; pass one of them")
+        return graph.bind(place)[0]
+    if not isinstance(place, Point):
+        raise PointError(
+            f"a place must be a Point or Points, got {place!r:.80}; "
+            "make one with graph.points(edge, distance)"
+        )
+    return Points.at(place, graph=graph)[0]
+
+
+def spread(values: Any, n: int, is_single: bool, name: str) -> Sequence[Any]:
+    """One entry for each of n trials."""
+    if is_single and (not isinstance(values, list | tuple | np.ndarray) or np.ndim(values) == 0):
+        return [values]
+    is_one = isinstance(values, str | Point) or not isinstance(values, Iterable) or is_number(values)
+    if is_one:
+        return [values] * n if name != "values" or n == 1 else _refuse(values, n)
+    listed = list(values)
+    if len(listed) != n:
+        raise ObservationError(f"{name} must be one for each of {n} trials, got {len(listed)}")
+    return listed
+
+
+def _refuse(values: Any, n: int) -> Sequence[Any]:
+    raise ObservationError(f"values must be one for each of {n} trials, got {values!r:.80}; pass a sequence")
+
+
+# The public door: names as text become objects here and nowhere else.
+
+
+ACQUISITIONS: Mapping[str, Callable[[], Acquisition]] = {
+    "ucb": lambda: IgpUcb(ValidWidth()),
+    "thompson": lambda: GpTs(FixedWidth(1.0)),
+    "noisy-ei": NoisyExpectedImprovement,
+    "log-ei": LogExpectedImprovement,
+    "max-variance": MaxVariance,
+    "random": RandomSearch,
+}
+DIRECTIONS = {"maximize": 1, "minimize": -1}
+T = TypeVar("T")
+
+
+def as_preset(preset: Preset | str) -> Preset:
+    """A preset, by itself or by name."""
+    return preset if isinstance(preset, Preset) else _named("preset", preset, PRESETS)
+
+
+def as_acquisition(acquisition: Acquisition | str) -> Acquisition:
+    """An acquisition, by itself or by name."""
+    if isinstance(acquisition, Acquisition):
+        return acquisition
+    return _named("acquisition", acquisition, ACQUISITIONS)()
+
+
+def as_sign(direction: str) -> int:
+    """+1 to maximize, -1 to minimize."""
+    return _named("direction", direction, DIRECTIONS)
+
+
+def _named(what: str, name: Any, known: Mapping[str, T]) -> T:
+    if not isinstance(name, str) or name not in known:
+        raise ParameterError(f"{what} must be one of {', '.join(known)}, or an object, got {name!r}")
+    return known[name]
+
+
+# What an optimizer works on: a mesh, a way to learn and a search space, from what users have.
+
+
+Domain = Network | MetricGraph | FiniteElementSpace | Prior
+
+USUAL_NODES = 2_000  # of a mesh nobody asked for
+LEAST_CELLS = 2  # of an edge, so that every edge has a candidate of its own
+
+
+def usual_mesh(graph: MetricGraph, max_cell: float | None = None) -> FiniteElementSpace:
+    """A mesh of about 2,000 nodes with at least two cells an edge, or of the cell size asked for."""
+    if max_cell is not None:
+        return FiniteElementSpace.build(graph, max_cell=max_cell, min_cells=LEAST_CELLS)
+    fewest = graph.n_vertices + (LEAST_CELLS - 1) * graph.n_edges
+    return FiniteElementSpace.build(graph, n_nodes=max(USUAL_NODES, fewest), min_cells=LEAST_CELLS)
+
+
+def as_domain(
+    domain: Domain, fit: Learning, *, is_given: bool, max_cell: float | None
+) -> tuple[FiniteElementSpace, Learning]:
+    """The mesh, and the way to learn; a prior takes the place of the models, unless `fit` was given."""
+    if isinstance(domain, Network):
+        return usual_mesh(domain.graph, max_cell), fit
+    if isinstance(domain, MetricGraph):
+        return usual_mesh(domain, max_cell), fit
+    if isinstance(domain, FiniteElementSpace):
+        _refuse_cells(max_cell)
+        return domain, fit
+    if not isinstance(domain, Prior):
+        raise ParameterError(
+            f"an optimizer needs a network, a mesh or a prior, got {type(domain).__name__}; "
+            "read a network with netbo.read(path) or make one with MetricGraph(tails, heads, lengths)"
+        )
+    if is_given:
+        raise ParameterError(
+            "a prior as domain says what is learned, got fit= as well; "
+            "put the prior into it, as in Learned(models=(Given(prior),)), and pass its network"
+        )
+    space = getattr(domain, "space", None)
+    if not isinstance(space, FiniteElementSpace):
+        space = usual_mesh(domain.graph, max_cell)
+    else:
+        _refuse_cells(max_cell)
+    if not isinstance(fit, Learned):
+        raise ParameterError("a prior as domain needs a preset that learns, got one that does not")
+    return space, replace(fit, models=(Given(domain),))
+
+
+def _refuse_cells(max_cell: float | None) -> None:
+    if max_cell is not None:
+        raise ParameterError(f"max_cell makes a mesh, got {max_cell} and a mesh; pass the network instead")
+
+
+def as_search(candidates: SearchSpace | Points | Forbidden | None, space: FiniteElementSpace) -> SearchSpace:
+    """Where an optimizer may ask: the nodes, those not forbidden, or places of one's own."""
+    if candidates is None:
+        return Nodes(space)
+    if isinstance(candidates, Forbidden):
+        return Nodes(space, candidates)
+    if isinstance(candidates, Points):
+        return Places(space.graph, candidates)
+    if not isinstance(candidates, SearchSpace):
+        raise ParameterError(
+            f"candidates must be points, what is forbidden, or a search space, got "
+            f"{type(candidates).__name__}; make points with graph.points(edges, distances)"
+        )
+    if not space.graph.has_edges_of(candidates.graph):
+        raise ParameterError(
+            f"candidates must lie on {space.graph!r}, got some on {candidates.graph!r}; build them anew"
+        )
+    return candidates

@@ -1,0 +1,330 @@
+"""Where the optimizer may look: nodes of a mesh or places of one's own, less what is forbidden."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from netbo.arrays import BoolArray, FloatArray, IntArray, read_only, sum_by
+from netbo.errors import NumericalError, ParameterError, PointError
+from netbo.fem import FiniteElementSpace
+from netbo.geometry import PLACE_TOLERANCE, MetricGraph, Points, along_edges, distinct_places, place_vertices
+
+# Intervals along the edges of a graph: complements and intersections.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Intervals:
+    """Disjoint closed intervals, sorted by edge and then along it."""
+
+    edge: IntArray
+    start: FloatArray
+    end: FloatArray
+
+    @classmethod
+    def union(cls, several: Iterable[tuple[int, float, float]]) -> Self:
+        """The intervals (edge, start, end), those that overlap or touch joined."""
+        joined: list[tuple[int, float, float]] = []
+        for edge, start, end in sorted(several):
+            if joined and joined[-1][0] == edge and start <= joined[-1][2]:
+                joined[-1] = edge, joined[-1][1], max(end, joined[-1][2])
+            else:
+                joined.append((edge, start, end))
+        columns = np.array(joined, dtype=np.float64).reshape(-1, 3)
+        return cls(columns[:, 0].astype(np.int64), columns[:, 1], columns[:, 2])
+
+    def complement(self, graph: MetricGraph) -> "Intervals":
+        """What they leave of the edges; single points are left out."""
+        every = np.arange(graph.n_edges)
+        edge = np.concatenate([every, self.edge])
+        start = np.concatenate([np.zeros(graph.n_edges), self.end])
+        end = np.concatenate([graph.lengths, self.start])
+        # Sorted apart, the k-th start and the k-th end of an edge belong to one gap.
+        by_start, by_end = np.lexsort((start, edge)), np.lexsort((end, edge))
+        edge, start, end = edge[by_start], start[by_start], end[by_end]
+        is_gap = end > start
+        return Intervals(edge[is_gap], start[is_gap], end[is_gap])
+
+    def contain(self, edge: IntArray, z: FloatArray, graph: MetricGraph) -> BoolArray:
+        """Whether each point lies in one of them, up to the tolerance of a place."""
+        if not len(self.edge):
+            return np.zeros(len(edge), dtype=np.bool_)
+        slack = PLACE_TOLERANCE * graph.lengths[edge]
+        starts = along_edges(self.edge, self.start)
+        last = np.searchsorted(starts, along_edges(edge, z + slack), side="right") - 1
+        return np.asarray((last >= 0) & (self.edge[last] == edge) & (self.end[last] >= z - slack))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pieces:
+    """Pieces of edges and the candidate that stands for each; a single point has start = end."""
+
+    owner: IntArray
+    edge: IntArray
+    start: FloatArray
+    end: FloatArray
+
+    @property
+    def lengths(self) -> FloatArray:
+        """Length of each piece."""
+        return self.end - self.start
+
+    def __getitem__(self, index: IntArray | BoolArray) -> "Pieces":
+        return Pieces(self.owner[index], self.edge[index], self.start[index], self.end[index])
+
+    def within(self, allowed: Intervals) -> "Pieces":
+        """The parts of the pieces that lie in the intervals; a piece may fall into several parts."""
+        piece_start, piece_end = along_edges(self.edge, self.start), along_edges(self.edge, self.end)
+        first = np.searchsorted(along_edges(allowed.edge, allowed.end), piece_start, side="right")
+        stop = np.searchsorted(along_edges(allowed.edge, allowed.start), piece_end, side="left")
+        count = np.maximum(stop - first, 0)
+        piece = np.repeat(np.arange(len(count)), count)
+        # Number within its piece: a running count, less where the piece began.
+        part = np.arange(len(piece)) - np.repeat(np.cumsum(count) - count, count)
+        interval = first[piece] + part
+        return Pieces(
+            self.owner[piece],
+            self.edge[piece],
+            np.maximum(self.start[piece], allowed.start[interval]),
+            np.minimum(self.end[piece], allowed.end[interval]),
+        )
+
+
+# Where nobody may measure: whole edges and stretches of edges.
+
+
+@dataclass(frozen=True, slots=True)
+class Forbidden:
+    """Edges by your ids, and stretches (edge id, from, to): closed, measured from the tail.
+
+    A vertex can be reached along any edge that meets it, so it is forbidden only if every edge that meets it
+    is forbidden there; a loop meets its vertex with both ends.
+
+    >>> from netbo import star
+    >>> graph = star(3)
+    >>> forbidden = Forbidden(edges=[0], stretches=[(1, 0.2, 0.4)])
+    >>> forbidden.allows(graph.points([0, 0, 1, 1], [0.0, 0.5, 0.2, 0.5]))
+    array([ True, False, False,  True])
+    """
+
+    edges: Any = ()
+    stretches: Iterable[tuple[Hashable, float, float]] = ()
+
+    def __post_init__(self) -> None:
+        is_one = isinstance(self.edges, str | bytes | tuple) or not isinstance(self.edges, Iterable)
+        object.__setattr__(self, "edges", self.edges if is_one else tuple(self.edges))
+        object.__setattr__(self, "stretches", tuple(_as_stretch(stretch) for stretch in self.stretches))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything is allowed."""
+        return self.edges == () and self.stretches == ()
+
+    def intervals(self, graph: MetricGraph) -> Intervals:
+        """All that is forbidden on the edges of a graph."""
+        whole = [(edge, 0.0, float(graph.lengths[edge])) for edge in graph.edge_indices(self.edges).tolist()]
+        return Intervals.union([*whole, *(_on_graph(stretch, graph) for stretch in self.stretches)])
+
+    def allows(self, points: Points) -> BoolArray:
+        """Whether each of the points, bound to their graph, may be measured."""
+        graph = points.graph
+        if graph is None:
+            raise PointError("forbidden edges need a graph, got points without one; bind them first")
+        if self.is_empty:
+            return np.ones(len(points), dtype=np.bool_)
+        intervals = self.intervals(graph)
+        every = np.arange(graph.n_edges)
+        is_open = [~intervals.contain(every, z, graph) for z in (np.zeros(graph.n_edges), graph.lengths)]
+        ends = np.concatenate([graph.tails, graph.heads])
+        open_ends = sum_by(ends, np.concatenate(is_open).astype(np.float64), graph.n_vertices)
+        vertex = place_vertices(graph, points)
+        is_inside_allowed = ~intervals.contain(points.edge, points.z, graph)
+        return np.where(vertex >= 0, open_ends[vertex] > 0, is_inside_allowed)
+
+
+def _as_stretch(stretch: Any) -> tuple[Hashable, float, float]:
+    try:
+        edge_id, start, end = stretch
+        start, end = float(start), float(end)
+    except (TypeError, ValueError) as cause:
+        raise ParameterError(
+            f"a stretch must be (edge id, from, to), got {stretch!r:.60}; distances are from the tail"
+        ) from cause
+    if not (0 <= start <= end < math.inf):
+        raise ParameterError(
+            f"a stretch must run from 0 or more upwards, got {start} to {end} on edge {edge_id!r}; "
+            "measure both ends from the tail"
+        )
+    return edge_id, start, end
+
+
+def _on_graph(stretch: tuple[Hashable, float, float], graph: MetricGraph) -> tuple[int, float, float]:
+    edge_id, start, end = stretch
+    edge = int(graph.edge_indices([edge_id])[0])
+    length = float(graph.lengths[edge])
+    if end > length * (1 + PLACE_TOLERANCE):
+        raise ParameterError(
+            f"a stretch must lie within its edge, got {start} to {end} on edge {edge_id!r} of length "
+            f"{length}; distances are in the unit of the graph"
+        )
+    return edge, min(start, length), min(end, length)
+
+
+__all__ = ["Forbidden", "Nodes", "Places", "Scores", "SearchSpace", "best_point"]
+
+Scores = Callable[[Points], FloatArray]
+
+
+class SearchSpace(ABC):
+    """The places among which the next measurement is chosen."""
+
+    graph: MetricGraph
+    points: Points  # candidates, bound to the graph: every rule is evaluated on them
+    pieces: Pieces  # of the network each candidate stands for, without what is forbidden
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """Length of network that each candidate stands for, (n,); 0 for single places."""
+        return read_only(sum_by(self.pieces.owner, self.pieces.lengths, len(self.points)))
+
+    @abstractmethod
+    def maximize(self, scores: Scores, allowed: BoolArray) -> Points:
+        """The one point where the scores are largest; only allowed candidates are considered."""
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes(SearchSpace):
+    """The nodes of a mesh, each standing for the halves of its cells.
+
+    Forbidden nodes are left out, and forbidden stretches are cut off the cells. What a forbidden node would
+    have stood for belongs to nobody: at most half a cell beside each forbidden stretch.
+    """
+
+    space: FiniteElementSpace
+    forbidden: Forbidden = field(default_factory=Forbidden)
+    graph: MetricGraph = field(init=False, repr=False)
+    points: Points = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        nodes = self.space.nodes
+        object.__setattr__(self, "graph", self.space.graph)
+        object.__setattr__(self, "points", _allowed_points(nodes, self.forbidden))
+
+    @cached_property
+    def pieces(self) -> Pieces:  # type: ignore[override]
+        """Halves of the cells at each node, without what is forbidden."""
+        halves = half_cells(self.space)
+        if self.forbidden.is_empty:
+            return halves
+        kept = self.forbidden.allows(self.space.nodes)
+        number = np.cumsum(kept) - 1  # of the nodes that are left
+        clipped = halves[kept[halves.owner]].within(
+            self.forbidden.intervals(self.graph).complement(self.graph)
+        )
+        return Pieces(number[clipped.owner], clipped.edge, clipped.start, clipped.end)
+
+    def maximize(self, scores: Scores, allowed: BoolArray) -> Points:
+        """The allowed node with the largest score."""
+        return best_point(self.points, scores, allowed)
+
+
+@dataclass(frozen=True, eq=False)
+class Places(SearchSpace):
+    """Places of your own, such as hydrants or detectors; they stand for themselves only.
+
+    Several points at one place are merged into the first of them, so `points` may be fewer than were given.
+    """
+
+    graph: MetricGraph
+    points: Points
+    forbidden: Forbidden = field(default_factory=Forbidden)
+
+    def __post_init__(self) -> None:
+        given = self.graph.bind(self.points)
+        if not len(given):
+            raise ParameterError("a search needs at least one place, got none; pass some points")
+        distinct = given[distinct_places(self.graph, given)]
+        object.__setattr__(self, "points", _allowed_points(distinct, self.forbidden))
+
+    @cached_property
+    def pieces(self) -> Pieces:  # type: ignore[override]
+        """The places themselves, without length."""
+        z = self.points.z
+        return Pieces(np.arange(len(z)), self.points.edge, z, z)
+
+    def maximize(self, scores: Scores, allowed: BoolArray) -> Points:
+        """The allowed place with the largest score."""
+        return best_point(self.points, scores, allowed)
+
+
+def best_point(points: Points, scores: Scores, allowed: BoolArray) -> Points:
+    """The allowed point with the largest score, the first of equals; NaN never wins."""
+    require_allowed(points, allowed)
+    best = index_of_best(eligible_scores(points, scores, allowed))
+    return points[best : best + 1]
+
+
+def index_of_best(values: FloatArray) -> int:
+    """Index of the largest number, the first of equals, be it -inf; NaN is none."""
+    eligible = np.flatnonzero(~np.isnan(values))
+    return int(eligible[np.argmax(values[eligible])])
+
+
+def require_allowed(points: Points, allowed: BoolArray) -> None:
+    """Refuse a search that may go nowhere."""
+    if len(allowed) != len(points) or not np.any(allowed):
+        raise ParameterError(
+            f"one of the {len(points)} candidates must be allowed, got {np.count_nonzero(allowed)} of "
+            f"{len(allowed)}; refine the mesh or allow repeated queries"
+        )
+
+
+def eligible_scores(points: Points, scores: Scores, allowed: BoolArray) -> FloatArray:
+    """The scores, NaN where a point is not allowed; one of them is a number."""
+    values = scores_at(points, scores)
+    eligible: FloatArray = np.where(allowed, values, np.nan)
+    if np.isnan(eligible).all():
+        raise NumericalError(
+            f"the scores of all {np.count_nonzero(allowed)} allowed candidates are NaN; "
+            "check the parameters of the prior and the noise"
+        )
+    return eligible
+
+
+def scores_at(points: Points, scores: Scores) -> FloatArray:
+    """One score for each point, or an error."""
+    values = np.asarray(scores(points), dtype=np.float64)
+    if values.shape != (len(points),):
+        raise ParameterError(
+            f"scores must be one number for each of {len(points)} points, got shape {values.shape}; "
+            "return a vector"
+        )
+    return values
+
+
+def half_cells(space: FiniteElementSpace) -> Pieces:
+    """Both halves of every cell, each with the node at its end."""
+    left, right, h = space.cell_ends
+    edge = np.repeat(np.arange(space.graph.n_edges), space.cells)
+    position = np.arange(len(edge)) - (np.cumsum(space.cells) - space.cells)[edge]
+    start, middle = position * h, (position + 0.5) * h
+    end = np.where(position == space.cells[edge] - 1, space.graph.lengths[edge], (position + 1) * h)
+    return Pieces(
+        np.concatenate([left, right]),
+        np.concatenate([edge, edge]),
+        np.concatenate([start, middle]),
+        np.concatenate([middle, end]),
+    )
+
+
+def _allowed_points(points: Points, forbidden: Forbidden) -> Points:
+    if forbidden.is_empty:
+        return points
+    is_allowed = forbidden.allows(points)
+    if not is_allowed.any():
+        raise ParameterError(f"all {len(points)} candidates are forbidden; forbid less or refine the mesh")
+    return points[is_allowed]
