@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 import netbo
 from netbo.errors import NumericalError
 from netbo.integrations.botorch import NetworkModel, candidates_tensor
-from netbo.integrations.botorch.normal import semidefinite_cholesky
+from netbo.integrations.botorch.tensors import semidefinite_cholesky
 from netbo.optimize.surrogate import Negated
 from netbo.posterior import MixturePosterior
 

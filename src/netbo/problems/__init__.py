@@ -1,23 +1,24 @@
 """Objectives on networks whose maxima are known: benchmarks, source identification, random landscapes."""
 
 from netbo.problems.benchmarks import Placement, open_rectangle_benchmark
-from netbo.problems.composition import Composition, composed, placed_anchors
-from netbo.problems.extremes import Extremes, extremes
-from netbo.problems.fields import Needle, needle, random_field
-from netbo.problems.inversion import SourceInversion, SourceLoad, SourcePrior
-from netbo.problems.newyork import new_york, new_york_inversion
-from netbo.problems.nodal import NodalFunction, nearest_nodes, nodal_problem
-from netbo.problems.outer import (
+from netbo.problems.composition import (
     ACKLEY,
     LEVY,
     OUTER_FUNCTIONS,
     RASTRIGIN,
     Ackley,
+    Composition,
+    Extremes,
     Levy,
     OuterFunction,
     Rastrigin,
+    composed,
+    extremes,
+    placed_anchors,
 )
-from netbo.problems.problem import Objective, Problem
+from netbo.problems.fields import Needle, needle, random_field
+from netbo.problems.inversion import SourceInversion, SourceLoad, SourcePrior, new_york, new_york_inversion
+from netbo.problems.problem import NodalFunction, Objective, Problem, nearest_nodes, nodal_problem
 
 __all__ = [
     "ACKLEY",

@@ -9,10 +9,8 @@ from netbo.arrays import FloatArray
 from netbo.errors import GraphError, ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Points, open_rectangle
-from netbo.problems.composition import composed
-from netbo.problems.nodal import nearest_nodes
-from netbo.problems.outer import OuterFunction
-from netbo.problems.problem import Problem
+from netbo.problems.composition import OuterFunction, composed
+from netbo.problems.problem import Problem, nearest_nodes
 
 ANCHOR_SPAN = 3.0  # a runs over three waves of Ackley and Rastrigin from one gap end to the other
 DEFAULT_CELL = 0.25  # the paper's middle mesh: 301 nodes on the open rectangle

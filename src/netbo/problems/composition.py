@@ -1,7 +1,12 @@
-"""Benchmarks g(a(x)) on any network: anchors at the vertices, linear along the edges (ssec:benchmarks)."""
+"""Benchmarks g(a(x)) on any network: anchors at the vertices, linear along the edges (ssec:benchmarks).
 
-from collections.abc import Iterator
+They are written so that nothing cancels: each is exactly 0 at its minimizer and nowhere negative.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,9 +15,120 @@ from netbo.arrays import FloatArray, as_float_vector, read_only, require_finite
 from netbo.errors import ParameterError, PointError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import VERTEX_TOLERANCE, MetricGraph, Points
-from netbo.problems.extremes import extremes
-from netbo.problems.outer import OuterFunction
 from netbo.problems.problem import Problem
+
+# Benchmark functions of one real number, to be minimized (ssec:benchmarks).
+
+
+class OuterFunction(Protocol):
+    """A function g on the real line with one global minimizer; it oscillates with a period of 1 or more."""
+
+    @property
+    def name(self) -> str:
+        """What tables and legends call it."""
+
+    @property
+    def minimizer(self) -> float:
+        """Where it is smallest."""
+
+    def __call__(self, a: FloatArray) -> FloatArray:
+        """g(a), number by number."""
+
+
+@dataclass(frozen=True)
+class Ackley:
+    """-20 exp(-0.2 |a|) - exp(cos(2 pi a)) + 20 + e: many narrow valleys around one at 0 with a cusp."""
+
+    name: str = "ackley"
+    minimizer: float = 0.0
+
+    def __call__(self, a: FloatArray) -> FloatArray:
+        """g(a), number by number."""
+        # exp(cos t) - e = e (exp(cos t - 1) - 1), and cos t - 1 = -2 sin^2(t/2)
+        ripple = np.e * np.expm1(-2 * np.sin(np.pi * a) ** 2)
+        return np.asarray(-20 * np.expm1(-0.2 * np.abs(a)) - ripple)
+
+
+@dataclass(frozen=True)
+class Rastrigin:
+    """a^2 - 10 cos(2 pi a) + 10: a parabola under waves of height 20."""
+
+    name: str = "rastrigin"
+    minimizer: float = 0.0
+
+    def __call__(self, a: FloatArray) -> FloatArray:
+        """g(a), number by number."""
+        return np.asarray(a**2 + 20 * np.sin(np.pi * a) ** 2)
+
+
+@dataclass(frozen=True)
+class Levy:
+    """sin^2(pi w) + (w - 1)^2 (1 + sin^2(2 pi w)), w = 1 + (a - 1)/4: wide waves, smallest at 1."""
+
+    name: str = "levy"
+    minimizer: float = 1.0
+
+    def __call__(self, a: FloatArray) -> FloatArray:
+        """g(a), number by number."""
+        v = (a - 1) / 4  # w - 1; both squared sines have period 1 in w
+        return np.asarray(np.sin(np.pi * v) ** 2 + v**2 * (1 + np.sin(2 * np.pi * v) ** 2))
+
+
+ACKLEY, RASTRIGIN, LEVY = Ackley(), Rastrigin(), Levy()
+
+OUTER_FUNCTIONS: Mapping[str, OuterFunction] = MappingProxyType(
+    {outer.name: outer for outer in (ACKLEY, RASTRIGIN, LEVY)}
+)
+
+
+# Smallest and largest value of an outer function on intervals.
+
+STEPS_PER_UNIT = 256  # of the grid; outer functions have periods of 1 or more, so no wave is missed
+FEWEST_STEPS = 256  # on short intervals
+ZOOMS = 20  # each leaves a quarter of a valley: 1e-12 of it, far below where its floor is flat in rounding
+SHARES = np.linspace(0.0, 1.0, 9)
+
+
+@dataclass(frozen=True, slots=True)
+class Extremes:
+    """min g, one place where it is attained, and max g."""
+
+    minimum: float
+    minimizer: float
+    maximum: float
+
+
+def extremes(outer: OuterFunction, intervals: Iterable[tuple[float, float]]) -> Extremes:
+    """Extremes of g over closed intervals: all valleys and hills of a dense grid, zoomed into.
+
+    The known minimizer is taken as it is where it lies inside: a zoom would end next to it.
+    """
+    lowest, highest = [], []
+    for low, high in intervals:
+        grid = np.linspace(low, high, FEWEST_STEPS + int(STEPS_PER_UNIT * (high - low)))
+        lowest += [_lowest(outer, grid)]
+        highest += [_lowest(lambda a: -outer(a), grid)]
+        if low <= outer.minimizer <= high:
+            lowest = [outer.minimizer, *lowest]
+    values, hills = outer(np.array(lowest)), outer(np.array(highest))
+    best = int(np.argmin(values))
+    return Extremes(minimum=float(values[best]), minimizer=lowest[best], maximum=float(hills.max()))
+
+
+def _lowest(function: Callable[[FloatArray], FloatArray], grid: FloatArray) -> float:
+    """Place of the smallest value between the ends of the grid."""
+    values = np.pad(function(grid), 1, constant_values=np.inf)
+    valleys = np.flatnonzero((values[1:-1] <= values[:-2]) & (values[1:-1] <= values[2:]))
+    low, high = grid[np.maximum(valleys - 1, 0)], grid[np.minimum(valleys + 1, len(grid) - 1)]
+    rows = np.arange(len(valleys))
+    for _ in range(ZOOMS):
+        finer = low[:, None] + (high - low)[:, None] * SHARES  # (valleys, 9)
+        best = np.argmin(function(finer), axis=1)
+        low, high = finer[rows, np.maximum(best - 1, 0)], finer[rows, np.minimum(best + 1, 8)]
+    zoomed = np.clip((low + high) / 2, grid[0], grid[-1])  # rounding may leave the interval
+    places = np.concatenate([grid[valleys], zoomed])
+    return float(places[np.argmin(function(places))])
+
 
 WIDEST_SPAN = 10_000.0  # of the anchors; the search for extremes looks at every wave
 

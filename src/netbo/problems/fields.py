@@ -9,8 +9,7 @@ from netbo.errors import ParameterError, PointError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Points, uniform_points
 from netbo.priors import Matern, Prior, whittle_matern
-from netbo.problems.nodal import nearest_nodes, nodal_problem
-from netbo.problems.problem import Problem
+from netbo.problems.problem import Problem, nearest_nodes, nodal_problem
 
 CELLS_PER_RANGE = 8  # of the mesh made for a field on a bare graph
 

@@ -10,14 +10,46 @@ from botorch.posteriors.gpytorch import GPyTorchPosterior
 from torch import Tensor
 
 from netbo.arrays import FloatArray, IntArray
-from netbo.errors import ParameterError
+from netbo.errors import ObservationError, ParameterError
 from netbo.geometry import MetricGraph
-from netbo.integrations.botorch.moments import as_points, joint_moments
-from netbo.integrations.botorch.noise import common_noise, new_noise
-from netbo.integrations.botorch.normal import JointCovariance, JointNormal
-from netbo.integrations.botorch.tensors import as_rows, as_values, as_variances, common_batch
+from netbo.integrations.botorch.tensors import (
+    JointCovariance,
+    JointNormal,
+    as_points,
+    as_rows,
+    as_values,
+    as_variances,
+    common_batch,
+    joint_moments,
+)
 from netbo.optimize import Optimizer
+from netbo.optimize.surrogate import Negated
 from netbo.posterior import Observations, Surrogate
+
+# The noise of a measurement that has not been made yet.
+
+
+def new_noise(surrogate: Surrogate) -> float:
+    """Noise variance expected of a new measurement: the common one, or the mean of those of their own."""
+    common = common_noise(surrogate)
+    if common is not None:
+        return common
+    if not len(surrogate.noise):
+        raise ObservationError(
+            "the noise of a new measurement is not known, got a model without observations and without "
+            "regularization; pass the variances as a tensor"
+        )
+    return float(surrogate.noise.mean())
+
+
+def common_noise(surrogate: Surrogate) -> float | None:
+    """Noise variance of observations without their own; None if the model has none."""
+    has_own = surrogate.observations.has_own_noise
+    if not has_own.all():
+        return float(surrogate.noise[np.argmin(has_own)])
+    upright: Any = surrogate.base if isinstance(surrogate, Negated) else surrogate
+    regularization = getattr(upright, "regularization", None)
+    return None if regularization is None else float(regularization)
 
 
 class NetworkModel(Model):

@@ -1,16 +1,153 @@
-"""Places on a network as tensors of rows (edge, distance), and back; tensors from outside, checked."""
+"""Points as tensors of rows (edge, distance), their joint normal laws, and moments of many small sets.
+
+BoTorch asks for the joint law of [what was measured, one candidate, what is pending] for every candidate.
+Only the candidate differs, so a solve for each point in common and one variance a candidate are enough.
+"""
 
 from typing import Any
 
 import numpy as np
 import torch
+from gpytorch.distributions import MultivariateNormal
+from linear_operator.operators import DenseLinearOperator, RootLinearOperator, TriangularLinearOperator
 from torch import Tensor
 
-from netbo.arrays import BoolArray, FloatArray
-from netbo.errors import ObservationError, ParameterError, PointError
+from netbo.arrays import BoolArray, FloatArray, IntArray
+from netbo.errors import NumericalError, ObservationError, ParameterError, PointError
 from netbo.geometry import MetricGraph, Points
-from netbo.integrations.botorch.moments import as_points
 from netbo.optimize import Optimizer, SearchSpace
+from netbo.posterior import Surrogate
+
+# Means and covariances of many small sets of points, most of which have most points in common.
+
+TOGETHER = 1_000  # points whose whole covariance is computed at once
+
+
+def joint_moments(
+    surrogate: Surrogate, graph: MetricGraph, sets: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Means (b, q) and covariances (b, q, q) of the objective at b sets of q rows (edge, distance)."""
+    b, q, _ = sets.shape
+    mean, covariance = np.empty((b, q)), np.empty((b, q, q))
+    if not sets.size:
+        return mean, covariance
+    is_common = (sets == sets[:1]).all(axis=(0, 2)) if q > 1 else np.zeros(1, dtype=np.bool_)
+    common, varying = np.flatnonzero(is_common), np.flatnonzero(~is_common)
+    if len(common):
+        x = as_points(sets[0, common], graph)
+        mean[:, common] = surrogate.mean(x)
+        covariance[:, common[:, None], common] = _symmetric(surrogate.covariance(x, x))
+    if len(varying):
+        step = b if len(varying) == 1 else max(1, TOGETHER // len(varying))
+        for first in range(0, b, step):
+            part = slice(first, first + step)
+            _fill_varying(surrogate, graph, sets[part], common, varying, mean[part], covariance[part])
+    return mean, covariance
+
+
+def _fill_varying(
+    surrogate: Surrogate,
+    graph: MetricGraph,
+    sets: FloatArray,
+    common: IntArray,
+    varying: IntArray,
+    mean: FloatArray,
+    covariance: FloatArray,
+) -> None:
+    """Moments of the points that differ between sets, among themselves and with the common ones."""
+    rows, where = np.unique(sets[:, varying].reshape(-1, 2), axis=0, return_inverse=True)
+    which = where.reshape(len(sets), len(varying))  # row of each varying point
+    x = as_points(rows, graph)
+    mean[:, varying] = surrogate.mean(x)[which]
+    if len(varying) == 1:
+        covariance[:, varying[0], varying[0]] = surrogate.variance(x)[which[:, 0]]
+    else:
+        among = _symmetric(surrogate.covariance(x, x))
+        covariance[:, varying[:, None], varying] = among[which[:, :, None], which[:, None, :]]
+    if len(common):
+        across = surrogate.covariance(x, as_points(sets[0, common], graph))[which]  # (b, v, c)
+        covariance[:, varying[:, None], common] = across
+        covariance[:, common[:, None], varying] = across.transpose(0, 2, 1)
+
+
+def as_points(rows: FloatArray, graph: MetricGraph) -> Points:
+    """Points of a network at rows (edge, distance)."""
+    return Points(rows[:, 0].astype(np.int64), rows[:, 1], graph=graph)
+
+
+def _symmetric(matrix: FloatArray) -> FloatArray:
+    half: FloatArray = (matrix + matrix.T) / 2
+    return half
+
+
+# Joint normal laws for BoTorch that do not depend on the unit of the values.
+
+ADDED = (1e-14, 1e-12, 1e-10, 1e-8, 1e-6)  # to the ones on a diagonal of correlations, until it has a factor
+
+
+class JointNormal(MultivariateNormal):
+    """A normal law with its variances as they are.
+
+    Its base class raises variances below 1e-10 to that, whatever the unit, and warns of each: after exact
+    measurements that would be all measured places.
+    """
+
+    @property
+    def variance(self) -> Tensor:
+        """Variances, (..., q)."""
+        variances: Tensor = self.lazy_covariance_matrix.diagonal(dim1=-1, dim2=-2)
+        return variances
+
+
+class JointCovariance(DenseLinearOperator):
+    """A covariance with a Cholesky factor of its own.
+
+    A candidate that was measured already makes the joint covariance singular, so that happens all the time.
+    The usual remedy adds 1e-8 to all variances and warns; here it is added to correlations, no more than it
+    takes. The factor is never approximated, whatever the size.
+    """
+
+    def cholesky(self, upper: bool = False) -> Any:
+        """Lower triangular L with L L' = C, or its transpose."""
+        factor = semidefinite_cholesky(self.tensor)
+        return TriangularLinearOperator(factor.mT if upper else factor, upper=upper)
+
+    def root_decomposition(self, method: str | None = None) -> Any:
+        """L L'; `method` makes no difference."""
+        return RootLinearOperator(self.cholesky())
+
+
+def semidefinite_cholesky(covariance: Tensor) -> Tensor:
+    """Lower triangular L with L L' = C up to rounding, (..., q, q); rows of zero variance are zero.
+
+    Factors the correlations. Where these are singular to rounding a little is added to their diagonal.
+    """
+    sd = covariance.diagonal(dim1=-2, dim2=-1).clamp_min(0.0).sqrt()
+    varies = sd > 0
+    unit = torch.where(varies, sd, torch.ones_like(sd))
+    identity = torch.eye(covariance.shape[-1], dtype=covariance.dtype, device=covariance.device)
+    related = varies.unsqueeze(-1) & varies.unsqueeze(-2)
+    correlation = torch.where(related, covariance / unit.unsqueeze(-1) / unit.unsqueeze(-2), identity)
+    factor = _factor(correlation.reshape(-1, *covariance.shape[-2:]), identity)
+    return sd.unsqueeze(-1) * factor.reshape(covariance.shape)
+
+
+def _factor(correlations: Tensor, identity: Tensor) -> Tensor:
+    """Factors of a stack of correlation matrices."""
+    factor: Tensor
+    factor, failed = torch.linalg.cholesky_ex(correlations)
+    for added in ADDED:
+        again = torch.nonzero(failed).squeeze(-1)
+        if not len(again):
+            return factor
+        factor[again], failed[again] = torch.linalg.cholesky_ex(correlations[again] + added * identity)
+    if failed.any():
+        worst = float(torch.linalg.eigvalsh(correlations[torch.nonzero(failed)[0, 0]])[0])
+        raise NumericalError(
+            f"a joint covariance must not be indefinite, got correlations of {len(identity)} points with the "
+            f"eigenvalue {worst:.3g}; raise the noise variance"
+        )
+    return factor
 
 
 def candidates_tensor(places: Optimizer | SearchSpace | Points) -> Tensor:
