@@ -10,8 +10,7 @@ import time
 import pytest
 
 from netbo.studies import Study, StudyFileError
-from netbo.studies.journal import check_journal
-from netbo.studies.journal_lock import GuardedLock
+from netbo.studies.journal import GuardedLock, check_journal
 from studies.helpers import create, height, load, uninterrupted
 
 
@@ -142,7 +141,7 @@ def test_a_folder_is_no_journal(tmp_path):
 
 HOLDER = """
 import sys, time
-from netbo.studies.journal_lock import GuardedLock
+from netbo.studies.journal import GuardedLock
 GuardedLock(sys.argv[1]).acquire()
 print("held", flush=True)
 time.sleep(600)

@@ -6,7 +6,7 @@ import pytest
 from optuna.exceptions import StorageInternalError
 
 from netbo.studies import State, Study, StudyFileError
-from netbo.studies.patience import PATIENCE, patiently
+from netbo.studies.resilience import PATIENCE, patiently
 from studies.helpers import GRAPH, SETTINGS, JumpingClock, create, dies, hangs, height, load, uninterrupted
 
 

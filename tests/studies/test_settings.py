@@ -8,8 +8,8 @@ import netbo
 from netbo.acquisition import GpTs
 from netbo.optimize import CALIBRATED, Continuum, Forbidden, Maximin, Nodes
 from netbo.studies import Study, StudyError, StudySettings
-from netbo.studies.candidates import read_candidates, write_candidates
-from netbo.studies.contents import ABOUT, NETWORK
+from netbo.studies.definition import ABOUT, NETWORK
+from netbo.studies.settings import read_candidates, write_candidates
 from studies.helpers import GRAPH, create, load
 
 

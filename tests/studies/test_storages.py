@@ -9,7 +9,7 @@ from netbo.adapters.netbo_json import content_hash, write_network
 from netbo.errors import ParameterError
 from netbo.optional import MissingPackageError
 from netbo.studies import State, Study, StudyError, StudyFileError, study_names
-from netbo.studies.contents import ABOUT, NETWORK
+from netbo.studies.definition import ABOUT, NETWORK
 from studies.helpers import GRAPH, SETTINGS, JumpingClock, create, height, load, uninterrupted
 
 

@@ -13,8 +13,7 @@ import pytest
 from netbo.errors import ParameterError
 from netbo.optimize import Target
 from netbo.studies import State, StudyError
-from netbo.studies.heartbeat import Heartbeat
-from netbo.studies.worker import INTERRUPTED
+from netbo.studies.worker import INTERRUPTED, Heartbeat
 from studies.helpers import GRAPH, JumpingClock, create, hangs_on_the_first_edge, height, load, uninterrupted
 
 

@@ -1,13 +1,12 @@
 """Studies that survive: persistent, shared, restartable."""
 
 from netbo.errors import BudgetError, StudyError, StudyFileError
-from netbo.studies.clock import Clock, SystemClock
-from netbo.studies.crews import Crew
+from netbo.studies.definition import study_names
 from netbo.studies.evaluation import Evaluation, Evaluator
-from netbo.studies.opening import study_names
 from netbo.studies.records import Record, State
+from netbo.studies.resilience import Clock, SystemClock
 from netbo.studies.settings import StudySettings
-from netbo.studies.study import Study
+from netbo.studies.study import Crew, Study
 from netbo.studies.worker import Work, work
 
 __all__ = [

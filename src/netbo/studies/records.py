@@ -1,18 +1,23 @@
-"""What a storage says of one trial: where, by whom, until when, and what came of it."""
+"""What a storage says of one trial, later corrections applied, and all trials as a table."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from optuna.trial import FrozenTrial, TrialState
 
 from netbo.errors import PointError, StudyError
 from netbo.geometry import MetricGraph, Point, Points
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 EDGE, POSITION = "edge", "position"  # parameters of a trial: number of the edge, fraction of its length
 PLACE, LEASE, RENEWED = "netbo:place", "netbo:lease", "netbo:renewed"  # attributes of a trial
@@ -173,3 +178,90 @@ def _expiry(
 
 def _seconds(time: datetime | None) -> float:
     return math.nan if time is None else time.timestamp()
+
+
+# What was said of trials after they were finished: Optuna never changes those, so it is kept beside them.
+
+CHANGE = "netbo:change"  # study attributes netbo:change:TRIAL:COUNTER:RANDOM, never overwritten
+TELL, CORRECT, WITHDRAW, NOTE = "tell", "correct", "withdraw", "note"
+
+Changes = dict[int, list[dict[str, Any]]]
+
+
+def change_key(trial: int, counter: int) -> str:
+    """A key that no other worker writes, in the order of the changes of a trial."""
+    return f"{CHANGE}:{trial}:{counter:06d}:{uuid.uuid4().hex[:12]}"
+
+
+def read_changes(attributes: Mapping[str, Any], trial: int | None = None) -> Changes:
+    """All changes by trial, in their order; or those of one trial."""
+    start = f"{CHANGE}:" if trial is None else f"{CHANGE}:{trial}:"
+    found: dict[int, list[tuple[str, str, dict[str, Any]]]] = {}
+    for key, value in attributes.items():
+        if not key.startswith(start) or not isinstance(value, dict):
+            continue
+        number, _, rest = key.removeprefix(CHANGE + ":").partition(":")
+        if number.isdigit():
+            counter, _, random = rest.partition(":")
+            found.setdefault(int(number), []).append((counter, random, value))
+    return {
+        trial: [value for *_, value in sorted(each, key=lambda c: c[:2])] for trial, each in found.items()
+    }
+
+
+def overlay(record: Record, changes: list[dict[str, Any]], graph: MetricGraph) -> Record:
+    """A record with its changes; one that does not fit its state is passed over."""
+    for change in changes:
+        kind, is_told = change.get("kind"), record.state in (State.OBSERVED, State.WITHDRAWN)
+        if kind == TELL and not is_told:
+            ended = as_time(change.get("time"), record.ended)
+            record = tell_record(replace(record, ended=ended), change, graph)
+        elif kind == CORRECT and (is_told or record.state is State.FAILED):
+            told = tell_record(record, change, graph)
+            noise = record.noise if told.noise is None else told.noise
+            note = record.note if is_told else ""  # why it failed is no longer so
+            record = replace(told, noise=noise, point=record.point, note=note)
+        elif kind == WITHDRAW and record.state is State.OBSERVED:
+            record = replace(record, state=State.WITHDRAWN)
+        elif kind == NOTE:
+            record = replace(record, note=str(change.get("note", "")))
+    return record
+
+
+# All trials of a study as a table for people.
+
+COLUMNS = (
+    "edge", "distance", "value", "noise", "status", "worker", "began", "ended", "asked_edge",
+    "asked_distance", "stands_for", "note",
+)  # fmt: skip
+
+
+def trials_table(records: Sequence[Record]) -> pd.DataFrame:
+    """One row a trial, by id: where, what, by whom, when (UTC), and whose place it took over."""
+    import pandas as pd  # noqa: PLC0415 - a table is for people
+
+    rows = [_row(record) for record in records]
+    index = pd.Index([record.id for record in records], name="id", dtype="int64")
+    table = pd.DataFrame(rows, columns=list(COLUMNS), index=index, dtype=object)  # ids stay what they are
+    table = table.astype(dict.fromkeys(("distance", "value", "noise", "asked_distance"), float))
+    for name in ("began", "ended"):
+        table[name] = pd.to_datetime(table[name].astype(float), unit="s", utc=True)
+    return table.astype({"stands_for": "Int64"})
+
+
+def _row(record: Record) -> dict[str, Any]:
+    point, asked = record.point, record.asked
+    return {
+        "edge": None if point is None else point.edge_id,
+        "distance": math.nan if point is None else point.distance,
+        "value": math.nan if record.value is None else record.value,
+        "noise": math.nan if record.noise is None else record.noise,
+        "status": record.state.value,
+        "worker": record.worker,
+        "began": record.began,
+        "ended": record.ended,
+        "asked_edge": None if asked is None else asked.edge_id,
+        "asked_distance": math.nan if asked is None else asked.distance,
+        "stands_for": record.stands_for,
+        "note": record.note,
+    }

@@ -5,35 +5,125 @@ from __future__ import annotations
 import os
 import socket
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from optuna.exceptions import UpdateFinishedTrialError
 
 from netbo.adapters.network import Network
-from netbo.errors import ExhaustedError, ObservationError, ParameterError
+from netbo.errors import ExhaustedError, ObservationError, ParameterError, StudyError
 from netbo.geometry import MetricGraph, Point
-from netbo.optimize import Optimizer, Suggestion
+from netbo.optimize import Check, Mode, Optimizer, SearchList, Suggestion, Summary
 from netbo.optimize.arguments import as_place, as_told
+from netbo.optimize.optimizer import Best, Recommendation
+from netbo.optimize.travel import Travel
 from netbo.optimize.trials import Told
-from netbo.studies.answers import Answers
-from netbo.studies.asking import Desk, Request, count_places
-from netbo.studies.candidates import Candidates
-from netbo.studies.changes import CORRECT, NOTE, WITHDRAW
-from netbo.studies.clock import Clock, SystemClock
-from netbo.studies.contents import graph_of
-from netbo.studies.crews import Crew
-from netbo.studies.ledger import Ledger
-from netbo.studies.opening import Opened, create_study, load_study
-from netbo.studies.records import TOLD_STATES, Record, State
-from netbo.studies.settings import ASKING_SECONDS, StudySettings, require_seconds
+from netbo.posterior import Surrogate
+from netbo.studies.definition import Opened, create_study, graph_of, load_study
+from netbo.studies.dispatch import Desk, Request, count_places
+from netbo.studies.records import CORRECT, NOTE, TOLD_STATES, WITHDRAW, Record, State, trials_table
+from netbo.studies.resilience import Clock, SystemClock
+from netbo.studies.settings import ASKING_SECONDS, Candidates, StudySettings, require_seconds
 from netbo.studies.storages import StorageLike
+from netbo.studies.trial_store import Ledger
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from netbo.optimize.evaluation import Objective
     from netbo.studies.worker import Work
+
+
+# What is known so far: the answers of an optimizer, from the trials as they are in the storage now.
+
+
+class Answers(ABC):
+    """Answers of whatever has an optimizer and records; ids are the numbers of trials."""
+
+    @property
+    @abstractmethod
+    def optimizer(self) -> Optimizer:
+        """An optimizer with the trials as they are now."""
+
+    @property
+    @abstractmethod
+    def records(self) -> list[Record]:
+        """All trials."""
+
+    @property
+    def trials(self) -> pd.DataFrame:
+        """All trials as a table."""
+        return trials_table(self.records)
+
+    @property
+    def posterior(self) -> Surrogate:
+        """The objective given the observations, in their own unit and direction."""
+        return self.optimizer.posterior
+
+    def best(self) -> Best:
+        """The best observation."""
+        return self.optimizer.best()
+
+    def recommend(self) -> Recommendation:
+        """The candidate with the best posterior mean."""
+        return self.optimizer.recommend()
+
+    def modes(
+        self, k: int = 3, separation: float | None = None, *, level: float = 0.95, draws: int | None = None
+    ) -> list[Mode]:
+        """Up to k separate places where the best value may be, each with its probability."""
+        return self.optimizer.modes(k, separation, level=level, draws=draws)
+
+    def search_list(self, mass: float = 0.8, *, draws: int | None = None) -> SearchList:
+        """The shortest set of stretches that holds `mass` of the probability of the best value."""
+        return self.optimizer.search_list(mass, draws=draws)
+
+    def check(self) -> Check:
+        """How well the model predicts each value from all others."""
+        return self.optimizer.check()
+
+    def summary(self) -> Summary:
+        """What is known and how far it can be trusted, to be printed."""
+        return self.optimizer.summary()
+
+
+# Crews that drive from place to place.
+
+
+@dataclass(frozen=True, slots=True)
+class Crew:
+    """Who measures: a name, where they are now, and what driving costs them.
+
+    A place is worth its score minus `travel_cost` times the way along the network; beyond `radius` they do
+    not go. Without `at` they are where their last trial of the study was; a crew without one may go anywhere.
+    """
+
+    name: str
+    at: Point | None = None
+    travel_cost: float = 0.0  # of one unit of length, in the unit of the acquisition's scores
+    radius: float | None = None  # in the unit of the graph
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise StudyError(f"a crew needs a name, got {self.name!r}; its trials are found by it")
+
+    def travel(self, records: Sequence[Record]) -> Travel | None:
+        """The way to the next place, given the trials of the study."""
+        start = self.at or last_place(self.name, records)
+        if start is None or (self.travel_cost == 0 and self.radius is None):
+            return None
+        return Travel(start, self.travel_cost, self.radius)
+
+
+def last_place(name: str, records: Sequence[Record]) -> Point | None:
+    """Where the crew's latest trial is or was, told or not."""
+    theirs = [record for record in records if record.worker == name and record.point is not None]
+    return theirs[-1].point if theirs else None
+
 
 STUDY: Literal["study"] = "study"  # the lease that the study was made with
 _OPEN = (State.PENDING, State.WAITING)

@@ -1,4 +1,4 @@
-"""A worker asks a study, evaluates, tells, until the budget is spent; it may come, go and die at any time."""
+"""A worker asks a study, evaluates and tells until the budget is spent; a heartbeat keeps its leases."""
 
 from __future__ import annotations
 
@@ -7,21 +7,79 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from threading import Event, Lock, Thread
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from netbo.errors import BudgetError, ExhaustedError, ObservationError
 from netbo.optimize import Suggestion
 from netbo.optimize.evaluation import Attempt, Inline, Objective, count_workers, require_count
 from netbo.optimize.stopping import StopRule
 from netbo.studies.evaluation import Evaluation, Evaluator, evaluation_of, evaluator
-from netbo.studies.heartbeat import Heartbeat
-from netbo.studies.patience import patiently
 from netbo.studies.records import Record, State
+from netbo.studies.resilience import Interruption, interruption, patiently
 from netbo.studies.settings import require_seconds
-from netbo.studies.signals import Interruption, interruption
+from netbo.studies.trial_store import Ledger
 
 if TYPE_CHECKING:
     from netbo.studies.study import Study
+
+
+# A thread that keeps the leases of what is being evaluated.
+
+RENEWALS = 3  # in the time of a lease: two may fail
+
+_log = logging.getLogger(__name__)
+
+
+class Heartbeat:
+    """Renews leases until the block ends; without a lease there is nothing to do."""
+
+    def __init__(self, ledger: Ledger, lease: float | None) -> None:
+        require_seconds(lease, "lease", or_none=True)
+        self._ledger, self._lease = ledger, lease
+        self._keys: dict[int, int] = {}  # in the storage, by trial
+        self._guard, self._ended = Lock(), Event()
+        self._thread = Thread(target=self._run, name="netbo-heartbeat", daemon=True)
+
+    def __enter__(self) -> Self:
+        if self._lease is not None:
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def add(self, trial: int) -> None:
+        """Keep the lease of a trial."""
+        key = self._ledger.key_of(trial)
+        with self._guard:
+            self._keys[trial] = key
+
+    def remove(self, trial: int) -> None:
+        """Keep it no longer."""
+        with self._guard:
+            self._keys.pop(trial, None)
+
+    def beat(self) -> None:
+        """Renew every lease once; one that is lost is no longer kept, and its value is told late."""
+        with self._guard:
+            kept = list(self._keys.items())
+        for trial, key in kept:
+            if self._lease is not None and not self._ledger.keep(key, self._lease):
+                self.remove(trial)
+
+    def _run(self) -> None:
+        while not self._ended.wait((self._lease or 0.0) / RENEWALS):
+            try:
+                self.beat()
+            except Exception:  # the storage may be back at the next beat
+                _log.warning("leases could not be renewed", exc_info=True)
+
 
 LEASE = 60.0  # seconds; renewed while the worker lives
 PAUSE = 0.2  # seconds between looks at what others are doing

@@ -13,8 +13,6 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from netbo.geometry import MetricGraph, Point
 from netbo.optimize.trials import Told
-from netbo.studies.changes import change_key, overlay, read_changes
-from netbo.studies.clock import Clock
 from netbo.studies.records import (
     CLOSED,
     EDGE,
@@ -25,8 +23,12 @@ from netbo.studies.records import (
     TOLD,
     Record,
     State,
+    change_key,
+    overlay,
+    read_changes,
     read_record,
 )
+from netbo.studies.resilience import Clock
 
 
 class Ledger:
