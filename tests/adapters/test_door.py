@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 import netbo
 from netbo.adapters import write_network
-from netbo.adapters.door import recognise
+from netbo.adapters.read import recognise
 from netbo.errors import NetworkError
 
 SWC = "1 1 0 0 0 1 -1\n2 3 0 3 4 1 1\n3 3 0 3 10 1 2\n"

@@ -12,18 +12,18 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose, assert_array_equal
 
 from netbo import MetricGraph, uniform_points
-from netbo.adapters.assemble import assemble
+from netbo.adapters.assembly.assemble import assemble
 from netbo.adapters.export import (
+    ShortLines,
     as_column,
     observations_table,
     pieces_frame,
     points_frame,
+    write_layers,
     write_map,
     write_observations,
 )
 from netbo.adapters.links import Links
-from netbo.adapters.maps.map_files import write_layers
-from netbo.adapters.maps.short_lines import ShortLines
 from netbo.errors import NetworkError
 from netbo.optional import MissingPackageError
 from strategies import metric_graphs

@@ -8,9 +8,9 @@ import wntr
 
 from netbo import Point
 from netbo.adapters.misfit import Score
-from netbo.adapters.water.epanet import simulate, water_model
-from netbo.adapters.water.leak_places import place_leak
 from netbo.adapters.wntr import leak_misfit, read_wntr, simulate_leak
+from netbo.adapters.wntr.leaks import place_leak
+from netbo.adapters.wntr.model import simulate, water_model
 from netbo.errors import NetworkError, NumericalError, ParameterError
 from water_models import LENGTH, hazen_williams, one_pipe, stored, two_lakes
 

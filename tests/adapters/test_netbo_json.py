@@ -17,7 +17,7 @@ from netbo.adapters import (
     read_network,
     write_network,
 )
-from netbo.adapters.encoding import decode, encode
+from netbo.adapters.netbo_json import decode, encode
 from netbo.errors import NetworkError
 from netbo.geometry import Curves, MetricGraph, Points, star
 from strategies import metric_graphs

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from netbo.adapters import Links, assemble
-from netbo.adapters.assembly.projection import as_crs, local_crs, transform
+from netbo.adapters.projection import as_crs, local_crs, transform
 from netbo.errors import NetworkError
 from netbo.optional import MissingPackageError
 

@@ -182,7 +182,7 @@ def test_the_missing_package_is_named_with_its_extra(monkeypatch, package):
 def test_reading_a_water_network_leaves_numpy_printing_as_it_did():
     """Importing wntr sets three digits for everybody."""
     script = (
-        "import numpy; from netbo.adapters.water.epanet import load_wntr; before = numpy.get_printoptions();"
+        "import numpy; from netbo.adapters.wntr.model import load_wntr; before = numpy.get_printoptions();"
         "load_wntr(); import sys; assert 'wntr.sim.solvers' in sys.modules;"
         "assert numpy.get_printoptions() == before"
     )

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from netbo import MetricGraph, Optimizer
-from netbo.adapters.assemble import assemble
+from netbo.adapters.assembly.assemble import assemble
 from netbo.adapters.links import Links
 from netbo.errors import NetworkError, ParameterError
 from netbo.optimize.results.result import Result

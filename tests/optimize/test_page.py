@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from netbo import MetricGraph, Optimizer, open_rectangle
-from netbo.adapters.assemble import assemble
+from netbo.adapters.assembly.assemble import assemble
 from netbo.adapters.links import Links
 from netbo.errors import NetworkError, ParameterError
 from netbo.optimize.results.page import write_page

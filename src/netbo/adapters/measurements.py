@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from netbo.adapters.network import Network
-from netbo.adapters.wrapping import as_network
+from netbo.adapters.network import Network, as_network
 from netbo.arrays import FloatArray, IntArray
 from netbo.errors import BaseError, NetworkError
 from netbo.geometry import MetricGraph, Points

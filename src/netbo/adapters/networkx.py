@@ -6,18 +6,19 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from netbo.adapters.assemble import assemble
-from netbo.adapters.graphs.graph_links import (
+from netbo.adapters.assembly.assemble import assemble
+from netbo.adapters.graph_links import (
     ChosenPositions,
     Directions,
     GraphReading,
+    TwoWays,
     links_of,
+    merge_directions,
     read_edges,
     require_directions,
     require_graph,
     undirected_names,
 )
-from netbo.adapters.graphs.two_ways import TwoWays, merge_directions
 from netbo.adapters.links import Links
 from netbo.adapters.network import Network
 from netbo.errors import NetworkError

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from netbo.adapters.assemble import assemble
-from netbo.adapters.choices import listing
-from netbo.adapters.links import Links
+from netbo.adapters.assembly.assemble import assemble
+from netbo.adapters.links import Links, listing
 from netbo.adapters.network import Network
 from netbo.arrays import FloatArray
 from netbo.errors import NetworkError

@@ -8,7 +8,7 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib import pyplot as plt
 
-from netbo.adapters.maps.map_files import GEOJSON, GEOPACKAGE, replacing, write_csv
+from netbo.adapters.export import GEOJSON, GEOPACKAGE, replacing, write_csv
 from netbo.cli.outputs import DPI
 from netbo.cli.study_door import Door
 from netbo.cli.study_opening import open_study

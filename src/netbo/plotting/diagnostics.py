@@ -70,7 +70,6 @@ def _finish_convergence(ax: Axes, n: int, label: str | None) -> None:
 
 # How fast searches close in on a known maximum: the middle and the spread of many runs.
 
-HEIGHT = 3.2  # inches
 BAND = (25.0, 75.0)  # percent: the central half of the runs
 LINEAR = 0.4  # height of [0, tolerance] in decades
 

@@ -13,8 +13,7 @@ from optuna.storages import BaseStorage
 from optuna.study import StudyDirection
 
 from netbo.adapters.netbo_json import content_hash, dump, load, read_network
-from netbo.adapters.network import Network
-from netbo.adapters.wrapping import as_network
+from netbo.adapters.network import Network, as_network
 from netbo.errors import StudyError, StudyFileError
 from netbo.geometry import MetricGraph
 from netbo.optimize import Optimizer

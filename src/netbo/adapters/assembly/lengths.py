@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 
 from netbo.adapters.assembly.draft import Draft
-from netbo.adapters.assembly.projection import Projected, row_lengths, transform
 from netbo.adapters.links import Treatment
+from netbo.adapters.projection import Projected, row_lengths, transform
 from netbo.adapters.report import LengthComparison
 from netbo.arrays import BoolArray, FloatArray
 from netbo.errors import NetworkError

@@ -8,13 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from netbo.adapters.assembly.nearness import (
-    Touches,
-    close_pairs,
-    find_touches,
-    lowest_joined,
-    project_on_segments,
-)
+from netbo.adapters.proximity import Touches, close_pairs, find_touches, lowest_joined, project_on_segments
 from netbo.adapters.report import Join, Noded
 from netbo.arrays import BoolArray, FloatArray, IntArray, rows_of
 from netbo.errors import NetworkError

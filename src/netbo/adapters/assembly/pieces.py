@@ -9,10 +9,9 @@ from itertools import count
 import numpy as np
 
 from netbo.adapters.assembly.draft import Draft
-from netbo.adapters.assembly.duplicates import Twins
-from netbo.adapters.assembly.fates import Fates
-from netbo.adapters.assembly.nearness import lowest_joined
 from netbo.adapters.assembly.noding import VANISHING, Junctions
+from netbo.adapters.assembly.treatments import Fates
+from netbo.adapters.proximity import Twins, lowest_joined
 from netbo.arrays import BoolArray, FloatArray, IntArray, row_starts
 from netbo.errors import NetworkError
 from netbo.geometry import Curves

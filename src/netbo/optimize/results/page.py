@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netbo.adapters.export import as_column
-from netbo.adapters.maps.map_files import replacing
-from netbo.adapters.maps.short_lines import addresses_of
+from netbo.adapters.export import addresses_of, as_column, replacing
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Point, Points
 from netbo.optimize.answers import modes, search_list

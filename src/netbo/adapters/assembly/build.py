@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from netbo.adapters.addresses import Addresses
 from netbo.adapters.assembly.draft import Draft
-from netbo.adapters.assembly.fates import Fates
 from netbo.adapters.assembly.lengths import Chosen
 from netbo.adapters.assembly.pieces import Pieces, Places
-from netbo.adapters.assembly.projection import Projected
+from netbo.adapters.assembly.treatments import Fates
+from netbo.adapters.network import Addresses
+from netbo.adapters.projection import Projected
 from netbo.arrays import FloatArray, IntArray, row_starts
 from netbo.errors import NetworkError
 from netbo.geometry import Curves, MetricGraph

@@ -11,10 +11,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from netbo.adapters.assemble import assemble
+from netbo.adapters.assembly.assemble import assemble
 from netbo.adapters.netbo_json import FORMAT, read_network
-from netbo.adapters.network import Network
-from netbo.adapters.wrapping import as_network
+from netbo.adapters.network import Network, as_network
 from netbo.errors import NetworkError
 from netbo.geometry import MetricGraph
 

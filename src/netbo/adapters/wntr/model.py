@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from netbo.adapters.choices import listing
+from netbo.adapters.links import listing
 from netbo.errors import NetworkError, NumericalError, ParameterError
 from netbo.optional import require
 

@@ -8,25 +8,64 @@ from typing import Any
 
 import numpy as np
 
-from netbo.adapters.assembly.building import block, build_graph, make_addresses
+from netbo.adapters.assembly.build import block, build_graph, make_addresses
 from netbo.adapters.assembly.draft import Draft, make_draft
-from netbo.adapters.assembly.duplicates import find_twins
-from netbo.adapters.assembly.fates import Fates, decide_fates
-from netbo.adapters.assembly.lengths import LengthChoice, choose_lengths
+from netbo.adapters.assembly.lengths import Chosen, LengthChoice, choose_lengths, compare_lengths
 from netbo.adapters.assembly.noding import Junctions, find_junctions
 from netbo.adapters.assembly.pieces import Pieces, contract_places, cut_links, detach_ends, merge_twins
-from netbo.adapters.assembly.projection import Projected, project
-from netbo.adapters.choices import as_treatment
-from netbo.adapters.links import Links, Treatment
-from netbo.adapters.network import Network
-from netbo.adapters.report import Duplicate, Noded
-from netbo.adapters.reports.cautions import cautions_of
-from netbo.adapters.reports.inspection import inspect_graph
-from netbo.adapters.reports.reporting import make_report, note_vanished
+from netbo.adapters.assembly.treatments import Fates, decide_fates
+from netbo.adapters.diagnostics import cautions_of, inspect_graph
+from netbo.adapters.links import Links, Treatment, as_treatment
+from netbo.adapters.network import Addresses, Network
+from netbo.adapters.projection import MapFrame, Projected, project
+from netbo.adapters.proximity import find_twins
+from netbo.adapters.report import Duplicate, NetworkReport, Noded
 from netbo.arrays import FloatArray, ranges, row_starts
 from netbo.errors import NetworkError
 from netbo.geometry import Curves
 from netbo.geometry.curves import pick_curves
+
+# The report of an assembly, from what its steps found and did.
+
+
+def make_report(
+    draft: Draft, fates: Fates, chosen: Chosen, projected: Projected | None, facts: dict[str, Any]
+) -> NetworkReport:
+    """A report without warnings; `facts` are the fields that later steps found."""
+    frame = MapFrame() if projected is None else projected.frame
+    return NetworkReport(
+        source=draft.links.source,
+        n_links=draft.links.n_links,
+        treated=fates.treated,
+        given_unit=draft.links.unit,
+        length_source=chosen.source,
+        length_comparison=compare_lengths(draft, projected),
+        crs=frame.crs,
+        crs_name=frame.crs_name,
+        projection=frame.projection,
+        projection_name=frame.projection_name,
+        map_unit=frame.unit,
+        map_scale=frame.scale,
+        n_turned=draft.n_turned,
+        n_aliases=len(draft.links.aliases),
+        notes=(*draft.links.notes, *draft.notes, *chosen.notes),
+        **facts,
+    )
+
+
+def note_vanished(
+    report: NetworkReport, draft: Draft, fates: Fates, pieces: Pieces, addresses: Addresses
+) -> NetworkReport:
+    """The report with the links that snapping shrank to a place, and those that have no address at all."""
+    is_left = np.bincount(pieces.link[~pieces.is_gone], minlength=len(draft.ids)) > 0
+    known = set(addresses.ids)
+    addressable = np.flatnonzero(fates.is_edge | fates.is_place).tolist()
+    treated = replace(
+        report.treated,
+        too_short_to_snap=tuple(draft.ids[row] for row in np.flatnonzero(fates.is_edge & ~is_left).tolist()),
+        unreachable=tuple(draft.ids[row] for row in addressable if draft.ids[row] not in known),
+    )
+    return replace(report, treated=treated)
 
 
 def assemble(

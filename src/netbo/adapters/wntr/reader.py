@@ -1,7 +1,4 @@
-"""Water networks: EPANET files and wntr models, read as networks of pipes in metres.
-
-`leak_misfit` and `simulate_leak`: where is the leak that these loggers saw?
-"""
+"""Water networks: EPANET files and wntr models, read as networks of pipes in metres."""
 
 from __future__ import annotations
 
@@ -10,22 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from netbo.adapters.assemble import assemble
-from netbo.adapters.choices import as_treatment, listing
-from netbo.adapters.links import Links, Treatment
+from netbo.adapters.assembly.assemble import assemble
+from netbo.adapters.links import Links, Treatment, as_treatment, listing
 from netbo.adapters.network import Network
-from netbo.adapters.water.epanet import open_model
-from netbo.adapters.water.leaks import LeakMisfit, LeakReadings, leak_misfit, simulate_leak
+from netbo.adapters.wntr.model import open_model
 from netbo.arrays import FloatArray
-
-__all__ = [
-    "LeakMisfit",
-    "LeakReadings",
-    "leak_misfit",
-    "links_from_wntr",
-    "read_wntr",
-    "simulate_leak",
-]
 
 WITHOUT_LENGTH = (Treatment.CONTRACT, Treatment.CUT, Treatment.DROP)
 DONE = {

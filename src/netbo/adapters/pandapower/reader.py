@@ -1,7 +1,4 @@
-"""Power networks: pandapower nets and their JSON files, read as networks of lines in kilometres.
-
-`fault_misfit` and `simulate_fault`: where is the fault that these meters saw?
-"""
+"""Power networks: pandapower nets and their JSON files, read as networks of lines in kilometres."""
 
 from __future__ import annotations
 
@@ -11,22 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from netbo.adapters.assemble import assemble
-from netbo.adapters.choices import as_treatment, listing
-from netbo.adapters.links import Links, Treatment
+from netbo.adapters.assembly.assemble import assemble
+from netbo.adapters.links import Links, Treatment, as_treatment, listing
 from netbo.adapters.network import Network
-from netbo.adapters.power.faults import FaultMisfit, FaultReadings, fault_misfit, simulate_fault
-from netbo.adapters.power.power_drawing import drawing_of
-from netbo.adapters.power.power_nets import bus_switches, open_elements, open_ends, open_net
-
-__all__ = [
-    "FaultMisfit",
-    "FaultReadings",
-    "fault_misfit",
-    "links_from_pandapower",
-    "read_pandapower",
-    "simulate_fault",
-]
+from netbo.adapters.pandapower.nets import bus_switches, drawing_of, open_elements, open_ends, open_net
 
 WITHOUT_LENGTH = (Treatment.CONTRACT, Treatment.CUT, Treatment.DROP)
 OFF = (Treatment.KEEP, Treatment.CUT, Treatment.DROP)

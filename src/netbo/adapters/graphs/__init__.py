@@ -1,1 +1,0 @@
-"""NetworkX graphs in general: what its readers have in common."""

@@ -1,1 +1,0 @@
-"""Line files and the lines in them."""

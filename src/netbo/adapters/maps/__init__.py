@@ -1,1 +1,0 @@
-"""Networks as other programs want them on a map."""

@@ -1,0 +1,16 @@
+"""Power networks: pandapower nets and their JSON files as networks of lines in kilometres; faults on them.
+
+`fault_misfit` and `simulate_fault`: where is the fault that these meters saw?
+"""
+
+from netbo.adapters.pandapower.faults import FaultMisfit, FaultReadings, fault_misfit, simulate_fault
+from netbo.adapters.pandapower.reader import links_from_pandapower, read_pandapower
+
+__all__ = [
+    "FaultMisfit",
+    "FaultReadings",
+    "fault_misfit",
+    "links_from_pandapower",
+    "read_pandapower",
+    "simulate_fault",
+]

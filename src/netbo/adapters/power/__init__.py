@@ -1,1 +1,0 @@
-"""Power networks: drawn, and faults put on lines."""

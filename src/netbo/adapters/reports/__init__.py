@@ -1,1 +1,0 @@
-"""What is looked for in a network, and how it is said."""

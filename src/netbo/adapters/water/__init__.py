@@ -1,1 +1,0 @@
-"""Water networks simulated: leaks put on pipes, and what loggers would see."""
