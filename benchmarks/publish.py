@@ -8,7 +8,7 @@ import pandas as pd
 from PIL import Image
 
 from netbo.experiments import DEFINITIONS
-from netbo.experiments.summaries import runs_of
+from netbo.experiments.statistics import runs_of
 
 DOCS = Path(__file__).parents[1] / "docs" / "results"
 TOLERANCES = {"iterations_to_1e-6": 1e-6, "iterations_to_0.01": 0.01}

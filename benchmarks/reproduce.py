@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from netbo.experiments import DEFINITIONS
-from netbo.experiments.summaries import Estimate, mean_iterations, reach_rate, runs_of
+from netbo.experiments.statistics import Estimate, mean_iterations, reach_rate, runs_of
 from record import write
 
 ORDER = ("network", "objectives", "benchmarks", "inversion", "sensitivity-b", "sensitivity-init")

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from netbo.cli.cases import pose_rectangle
-from netbo.cli.contest import (
+from netbo.experiments.demo import (
     METHODS,
     NETWORK,
     RANDOM,
     Run,
+    Score,
     Task,
+    pose_rectangle,
     resume,
     search,
     search_all,
     start,
 )
-from netbo.cli.scores import Score
 from netbo.problems import Placement
 
 POSE = partial(pose_rectangle, Placement.INTERIOR, 2.0)

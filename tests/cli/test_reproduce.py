@@ -105,7 +105,7 @@ def test_a_name_is_needed():
 
 @pytest.mark.parametrize(("package", "extra"), [("pyarrow", "paper"), ("topohub", "telecom")])
 def test_a_missing_package_names_its_extra(tmp_path, monkeypatch, package, extra):
-    from netbo.experiments import posing
+    from netbo.experiments import cell as posing
 
     posing._new_york.cache_clear()
     monkeypatch.setitem(sys.modules, package, None)

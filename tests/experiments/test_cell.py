@@ -7,16 +7,16 @@ import pytest
 
 from netbo import Optimizer
 from netbo.acquisition import IgpUcb, PaperWidth
-from netbo.experiments.cell import COLUMNS, Cell, rows_of, run_cell
-from netbo.experiments.definitions.grid import Setting, cell
+from netbo.experiments.cell import COLUMNS, Cell, Rectangle, Source, draw_sources, rows_of, run_cell
 from netbo.experiments.methods import (
+    Setting,
     baseline,
     calibrated_method,
     calibrated_variants,
+    cell,
     paper_method,
     straight_design,
 )
-from netbo.experiments.posing import Rectangle, Source, draw_sources
 from netbo.experiments.spec import Spec
 
 POSE = Rectangle("ackley", "gap-end", 0.5, 0.0025)

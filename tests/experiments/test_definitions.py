@@ -9,7 +9,7 @@ import pytest
 from netbo.acquisition import GpTs, IgpUcb
 from netbo.errors import ParameterError
 from netbo.experiments import DEFINITIONS, definition, run_experiment
-from netbo.experiments.metrics import summarize
+from netbo.experiments.statistics import summarize
 from netbo.optional import MissingPackageError
 
 BASELINES = {"data-blind", "random"}
@@ -27,7 +27,7 @@ def test_the_names_are_those_of_the_command():
         "beyond",
     ]  # fmt: skip
     for name, each in DEFINITIONS.items():
-        assert each.default_spec().name == each.quick_spec().name == each.NAME == name
+        assert each.default_spec().name == each.quick_spec().name == each.name == name
         assert each.quick_spec().quick
         assert not each.default_spec().quick
 
@@ -154,7 +154,7 @@ def test_beyond_holds_every_departure():
 
 @pytest.mark.parametrize("name", ["inversion", "beyond"])
 def test_without_topohub_the_extra_is_named(name, monkeypatch):
-    from netbo.experiments import posing
+    from netbo.experiments import cell as posing
 
     posing._new_york.cache_clear()
     monkeypatch.setitem(sys.modules, "topohub", None)

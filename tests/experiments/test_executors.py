@@ -3,7 +3,7 @@
 import pytest
 
 from netbo.errors import ParameterError
-from netbo.experiments.executors import _require_same_version, open_workers
+from netbo.experiments.workers import _require_same_version, open_workers
 
 
 def square(x):

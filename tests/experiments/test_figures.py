@@ -12,11 +12,9 @@ from experiments.tables import HORIZON, both_kernels, cell_rows, table_of
 from netbo.errors import ParameterError
 from netbo.experiments import Spec, definition
 from netbo.experiments.figures import draw_all
-from netbo.experiments.figures.comparisons import series_of
-from netbo.experiments.figures.looks import BASELINES, COLORS, HATCH, look_of, methods_of, problem_name
-from netbo.experiments.figures.panels import draw_boxes, draw_reach_bars, draw_row
-from netbo.experiments.figures.saving import save
-from netbo.experiments.summaries import Estimate, reach_rate, runs_of
+from netbo.experiments.figures.comparisons import draw_boxes, draw_reach_bars, draw_row, series_of
+from netbo.experiments.figures.style import BASELINES, COLORS, HATCH, look_of, methods_of, problem_name, save
+from netbo.experiments.statistics import Estimate, reach_rate, runs_of
 
 matplotlib.use("Agg")
 

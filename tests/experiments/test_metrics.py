@@ -7,7 +7,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from netbo.errors import ParameterError
-from netbo.experiments.metrics import (
+from netbo.experiments.statistics import (
     curve_bands,
     effects,
     iterations_to,

@@ -4,14 +4,15 @@ from numpy.testing import assert_allclose
 
 from experiments.tables import HORIZON, both_kernels, cell_rows, table_of
 from netbo.experiments import Spec
-from netbo.experiments.metrics import regret_curves, wilson_interval
-from netbo.experiments.summaries import (
+from netbo.experiments.statistics import (
     horizon_of,
     mean_iterations,
     rate_difference,
     reach_rate,
     regret_array,
+    regret_curves,
     runs_of,
+    wilson_interval,
 )
 
 

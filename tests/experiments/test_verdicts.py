@@ -2,12 +2,16 @@ import pytest
 
 from experiments.tables import both_kernels, cell_rows, table_of
 from netbo.experiments import Spec
-from netbo.experiments.claims import check
-from netbo.experiments.effects import metric_names, paired_effects, references_of
-from netbo.experiments.metrics import wilson_interval
+from netbo.experiments.claims import NOT_PRINTED, Verdict, check, judge_iterations, judge_rate
 from netbo.experiments.printed import PrintedCell, sentences
-from netbo.experiments.summaries import Estimate, runs_of
-from netbo.experiments.verdicts import NOT_PRINTED, Verdict, judge_iterations, judge_rate
+from netbo.experiments.statistics import (
+    Estimate,
+    metric_names,
+    paired_effects,
+    references_of,
+    runs_of,
+    wilson_interval,
+)
 
 TENS = [1, 2, 3, 2, 1] * 12  # 60 runs that succeed
 NONE = [None] * 60

@@ -9,11 +9,25 @@ import matplotlib as mpl
 from rich.console import Console
 from rich.progress import Progress
 
-from netbo.cli.cases import FULL, QUICK, Case, Effort, new_york_case, rectangle_cases
-from netbo.cli.contest import METHODS, NETWORK, Method, Run, Task, search_all
-from netbo.cli.pictures import draw_regrets, draw_search
-from netbo.cli.scores import TOLERANCE, Score, score_table
 from netbo.errors import ParameterError
+from netbo.experiments.demo import (
+    FULL,
+    METHODS,
+    NETWORK,
+    QUICK,
+    TOLERANCE,
+    Case,
+    Effort,
+    Method,
+    Run,
+    Score,
+    Task,
+    new_york_case,
+    rectangle_cases,
+    score_table,
+    search_all,
+)
+from netbo.experiments.figures.demo import draw_regrets, draw_search
 from netbo.optimize.design import USUAL_SIZE
 from netbo.optional import MissingPackageError
 

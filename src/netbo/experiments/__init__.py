@@ -2,9 +2,9 @@
 
 from netbo.experiments.cell import COLUMNS, Cell, Run, run_cell
 from netbo.experiments.definitions import DEFINITIONS, definition, read_spec
-from netbo.experiments.executors import Workers, open_workers
 from netbo.experiments.runner import claim_folder, run_experiment
 from netbo.experiments.spec import Spec
+from netbo.experiments.workers import Workers, open_workers
 
 __all__ = [
     "COLUMNS",

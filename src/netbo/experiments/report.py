@@ -8,21 +8,28 @@ from types import MappingProxyType
 import pandas as pd
 
 import netbo
-from netbo.experiments.claims import check
-from netbo.experiments.effects import paired_effects, references_of
-from netbo.experiments.printed import FIGURE_LABELS, PrintedCell, printed_cell, sentences
-from netbo.experiments.spec import DATA_BLIND, EUCLIDEAN, GP_TS, IGP_UCB, RANDOM, SPDE, Spec
-from netbo.experiments.summaries import Estimate, mean_iterations, reach_rate, runs_of, tolerance_of
-from netbo.experiments.verdicts import (
+from netbo.experiments.claims import (
     NOT_IN_PAPER,
     NOT_PRINTED,
     Finding,
     Verdict,
+    check,
     judge_iterations,
     judge_rate,
     percent,
     show_mean,
     show_rate,
+)
+from netbo.experiments.printed import FIGURE_LABELS, PrintedCell, printed_cell, sentences
+from netbo.experiments.spec import DATA_BLIND, EUCLIDEAN, GP_TS, IGP_UCB, RANDOM, SPDE, Spec
+from netbo.experiments.statistics import (
+    Estimate,
+    mean_iterations,
+    paired_effects,
+    reach_rate,
+    references_of,
+    runs_of,
+    tolerance_of,
 )
 
 TITLES = MappingProxyType(

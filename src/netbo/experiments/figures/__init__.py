@@ -7,12 +7,10 @@ from types import MappingProxyType
 import pandas as pd
 
 from netbo.errors import ParameterError
-from netbo.experiments.figures.comparisons import draw_comparisons
-from netbo.experiments.figures.forest import draw_effects
+from netbo.experiments.cell import draw_sources
+from netbo.experiments.figures.comparisons import draw_comparisons, draw_effects, draw_placements
 from netbo.experiments.figures.landscapes import draw_inversion, draw_new_york, draw_objectives
-from netbo.experiments.figures.placements import draw_placements
 from netbo.experiments.figures.sensitivity import draw_b_sensitivity, draw_init_sensitivity
-from netbo.experiments.posing import draw_sources
 from netbo.experiments.spec import Spec
 
 __all__ = ["draw_all"]

@@ -9,9 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 
 from netbo import plotting
-from netbo.experiments.figures.looks import SMALL, TITLE, problem_name
-from netbo.experiments.figures.saving import put_legend, save
-from netbo.experiments.posing import Source
+from netbo.experiments.cell import Source
+from netbo.experiments.figures.style import SMALL, TITLE, problem_name, put_legend, save
 from netbo.fem import FiniteElementSpace
 from netbo.plotting import style
 from netbo.priors import Matern, whittle_matern

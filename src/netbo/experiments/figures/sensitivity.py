@@ -10,12 +10,24 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from netbo.experiments.figures.looks import BASELINES, TITLE, look_of, methods_of, problem_name
-from netbo.experiments.figures.panels import finish_iterations, finish_rates, limit_iterations, thin_decades
-from netbo.experiments.figures.saving import put_legend, save
+from netbo.experiments.figures.comparisons import (
+    finish_iterations,
+    finish_rates,
+    limit_iterations,
+    thin_decades,
+)
+from netbo.experiments.figures.style import (
+    BASELINES,
+    TITLE,
+    look_of,
+    methods_of,
+    problem_name,
+    put_legend,
+    save,
+)
 from netbo.experiments.printed import PrintedCell, printed_cell
 from netbo.experiments.spec import Spec
-from netbo.experiments.summaries import (
+from netbo.experiments.statistics import (
     Estimate,
     horizon_of,
     mean_iterations,

@@ -13,9 +13,7 @@ from matplotlib.image import imread, imsave
 from matplotlib.ticker import NullLocator
 
 from netbo import plotting
-from netbo.cli.cases import Case
-from netbo.cli.contest import NETWORK, RANDOM, STRAIGHT, Method, Run, resume
-from netbo.cli.scores import TOLERANCE
+from netbo.experiments.demo import NETWORK, RANDOM, STRAIGHT, TOLERANCE, Case, Method, Run, resume
 from netbo.optimize.design import default_size
 from netbo.plotting import style
 from netbo.plotting.network import Field

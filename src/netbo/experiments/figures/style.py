@@ -1,10 +1,14 @@
-"""How each method looks, the same in every figure: colour by kernel and acquisition, hatching by preset."""
+"""How each method looks, the same in every figure, and figures saved as PNG and PDF."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+import matplotlib.pyplot as plt
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from netbo.experiments.spec import DATA_BLIND, EUCLIDEAN, GP_TS, IGP_UCB, MATCHED, RANDOM, SPDE
 from netbo.plotting import style
@@ -85,3 +89,30 @@ def methods_of(table: pd.DataFrame) -> list[tuple[str, str, str]]:
             each,
         ),
     )
+
+
+# A figure as PNG and PDF, byte for byte the same for the same figure.
+
+DPI = 150
+
+
+def save(figure: Figure, out: Path, name: str) -> list[Path]:
+    """Write NAME.png and NAME.pdf into a folder, which is made if need be, and close the figure."""
+    out.mkdir(parents=True, exist_ok=True)
+    png, pdf = out / f"{name}.png", out / f"{name}.pdf"
+    figure.savefig(png, dpi=DPI, metadata={"Software": None})
+    figure.savefig(pdf, metadata={"CreationDate": None, "Producer": None, "Creator": None})
+    plt.close(figure)
+    return [png, pdf]
+
+
+def put_legend(figure: Figure, axes: list[Axes], *, columns: int = 5, title: str | None = None) -> None:
+    """One legend for all axes beneath them, each label once."""
+    labelled = {}
+    for ax in axes:
+        handles, labels = ax.get_legend_handles_labels()
+        labelled.update({label: handle for handle, label in zip(handles, labels, strict=True)})
+    figure.legend(
+        list(labelled.values()), list(labelled), loc="outside lower center", ncols=columns, frameon=False,
+        title=title,
+    )  # fmt: skip
