@@ -39,7 +39,7 @@ test-all: $(VENV)/.test
 	@touch $@
 
 test-botorch: .venv-botorch/.test
-	OPENBLAS_NUM_THREADS=1 .venv-botorch/bin/python -m pytest tests/botorch
+	OPENBLAS_NUM_THREADS=1 .venv-botorch/bin/python -m pytest tests/integrations/botorch
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

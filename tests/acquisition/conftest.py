@@ -5,7 +5,7 @@ import pytest
 
 import netbo
 from netbo import Matern, Observations, Points
-from reference import contract_points, contract_space
+from support.reference import contract_points, contract_space
 
 
 @pytest.fixture

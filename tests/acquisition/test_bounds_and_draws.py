@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import netbo
 from netbo import Observations
 from netbo.acquisition import FixedWidth, GpTs, IgpUcb, MaxVariance, PaperWidth, RandomSearch, ValidWidth
-from reference import covariance_errors
+from support.reference import covariance_errors
 
 PATHS = 4000
 

@@ -19,7 +19,7 @@ from netbo.acquisition import (
     PaperWidth,
     RandomSearch,
 )
-from reference import contract_graph, contract_space
+from support.reference import contract_graph, contract_space
 
 DETERMINISTIC = [
     IgpUcb(),

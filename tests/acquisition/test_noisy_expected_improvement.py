@@ -10,7 +10,7 @@ from netbo.acquisition import LogExpectedImprovement, NoisyExpectedImprovement
 from netbo.acquisition import improvement as noisy_expected_improvement
 from netbo.acquisition.improvement import likely_incumbents, observed_places
 from netbo.errors import ParameterError
-from reference import contract_graph, contract_space
+from support.reference import contract_graph, contract_space
 
 PATHS = 200_000
 

@@ -26,7 +26,7 @@ from netbo.adapters.export import (
 from netbo.adapters.links import Links
 from netbo.errors import NetworkError
 from netbo.optional import MissingPackageError
-from strategies import metric_graphs
+from support.strategies import metric_graphs
 
 LONDON = [
     np.array([[-0.10, 51.50], [-0.09, 51.505], [-0.08, 51.50]]),

@@ -8,7 +8,7 @@ import pytest
 from netbo import Point
 from netbo.adapters.pandapower import fault_misfit, read_pandapower, simulate_fault
 from netbo.errors import NetworkError, NumericalError, ParameterError
-from power_nets import CABLE, VOLTAGE, feeder, line_impedance, ring, source_impedance
+from support.power_nets import CABLE, VOLTAGE, feeder, line_impedance, ring, source_impedance
 
 # pandapower 3.5 against pandas to come
 pytestmark = pytest.mark.filterwarnings("ignore:tap_dependency_table is missing:DeprecationWarning")

@@ -12,7 +12,7 @@ from netbo.adapters.wntr import leak_misfit, read_wntr, simulate_leak
 from netbo.adapters.wntr.leaks import place_leak
 from netbo.adapters.wntr.model import simulate, water_model
 from netbo.errors import NetworkError, NumericalError, ParameterError
-from water_models import LENGTH, hazen_williams, one_pipe, stored, two_lakes
+from support.water_models import LENGTH, hazen_williams, one_pipe, stored, two_lakes
 
 FLOW = 0.05  # m3/s
 GALLON_A_MINUTE = 3.785411784e-3 / 60  # m3/s

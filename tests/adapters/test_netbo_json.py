@@ -20,7 +20,7 @@ from netbo.adapters import (
 from netbo.adapters.netbo_json import decode, encode
 from netbo.errors import NetworkError
 from netbo.geometry import Curves, MetricGraph, Points, star
-from strategies import metric_graphs
+from support.strategies import metric_graphs
 
 
 def network():

@@ -11,7 +11,7 @@ from netbo.adapters.links import Treatment
 from netbo.adapters.pandapower import links_from_pandapower, read_pandapower
 from netbo.errors import NetworkError
 from netbo.optional import MissingPackageError
-from power_nets import CABLE, VOLTAGE, feeder, ring
+from support.power_nets import CABLE, VOLTAGE, feeder, ring
 
 # pandapower's own example nets are older than its tables
 pytestmark = pytest.mark.filterwarnings("ignore:tap_dependency_table is missing:DeprecationWarning")

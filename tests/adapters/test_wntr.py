@@ -10,7 +10,7 @@ from netbo.adapters.links import Treatment
 from netbo.adapters.wntr import links_from_wntr, read_wntr
 from netbo.errors import NetworkError
 from netbo.optional import MissingPackageError
-from water_models import LENGTH, one_pipe, stored, two_lakes
+from support.water_models import LENGTH, one_pipe, stored, two_lakes
 
 FOOT = 0.3048  # m
 

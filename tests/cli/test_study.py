@@ -24,7 +24,7 @@ from netbo.cli import study as commands
 from netbo.cli.study_processes import _together
 from netbo.errors import ParameterError
 from netbo.studies import Crew, State, Study, Work
-from printed_pages import UpToLastDigits
+from support.printed_pages import UpToLastDigits
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "studies-shell.md"
 SETTINGS = {"noise": 0.0, "seed": 1, "max_cell": 0.5, "design": 3}

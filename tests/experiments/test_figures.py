@@ -8,13 +8,13 @@ import pytest
 from matplotlib.colors import to_rgb
 from numpy.testing import assert_allclose
 
-from experiments.tables import HORIZON, both_kernels, cell_rows, table_of
 from netbo.errors import ParameterError
 from netbo.experiments import Spec, definition
 from netbo.experiments.figures import draw_all
 from netbo.experiments.figures.comparisons import draw_boxes, draw_reach_bars, draw_row, series_of
 from netbo.experiments.figures.style import BASELINES, COLORS, HATCH, look_of, methods_of, problem_name, save
 from netbo.experiments.statistics import Estimate, reach_rate, runs_of
+from support.tables import HORIZON, both_kernels, cell_rows, table_of
 
 matplotlib.use("Agg")
 

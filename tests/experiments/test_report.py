@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import netbo
-from experiments.tables import both_kernels, cell_rows, table_of
 from netbo.experiments import Spec, definition
 from netbo.experiments.report import TITLES, write_report
+from support.tables import both_kernels, cell_rows, table_of
 
 SPEC = Spec(
     "benchmarks", repetitions=60, seed=7, functions=("ackley",), horizon_ucb=10, horizon_ts=10, tolerance=1e-6

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from experiments.tables import HORIZON, both_kernels, cell_rows, table_of
 from netbo.experiments import Spec
 from netbo.experiments.statistics import (
     horizon_of,
@@ -14,6 +13,7 @@ from netbo.experiments.statistics import (
     runs_of,
     wilson_interval,
 )
+from support.tables import HORIZON, both_kernels, cell_rows, table_of
 
 
 def test_each_run_has_its_labels_and_its_iterations():

@@ -1,6 +1,5 @@
 import pytest
 
-from experiments.tables import both_kernels, cell_rows, table_of
 from netbo.experiments import Spec
 from netbo.experiments.claims import NOT_PRINTED, Verdict, check, judge_iterations, judge_rate
 from netbo.experiments.printed import PrintedCell, sentences
@@ -12,6 +11,7 @@ from netbo.experiments.statistics import (
     runs_of,
     wilson_interval,
 )
+from support.tables import both_kernels, cell_rows, table_of
 
 TENS = [1, 2, 3, 2, 1] * 12  # 60 runs that succeed
 NONE = [None] * 60

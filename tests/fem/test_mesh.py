@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 import netbo
 from netbo import FiniteElementSpace, MetricGraph
 from netbo.errors import ParameterError
-from strategies import metric_graphs
+from support.strategies import metric_graphs
 
 reproducible = settings(deadline=None, max_examples=60, derandomize=True)
 

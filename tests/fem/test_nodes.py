@@ -10,7 +10,7 @@ import netbo
 from netbo import MetricGraph, Points
 from netbo.errors import PointError
 from netbo.fem import PointMesh
-from strategies import metric_graphs, points_on
+from support.strategies import metric_graphs, points_on
 
 reproducible = settings(deadline=None, max_examples=60, derandomize=True)
 

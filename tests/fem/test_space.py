@@ -10,8 +10,8 @@ import netbo
 from netbo import FiniteElementSpace, MetricGraph, Points
 from netbo.errors import PointError
 from netbo.fem import Location
-from reference import contract_graph, hat_values, mass_and_stiffness
-from strategies import metric_graphs, points_on
+from support.reference import contract_graph, hat_values, mass_and_stiffness
+from support.strategies import metric_graphs, points_on
 
 reproducible = settings(deadline=None, max_examples=60, derandomize=True)
 cell_sizes = st.sampled_from([0.15, 0.7, 3.0, 20.0])

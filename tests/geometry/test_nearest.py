@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from netbo.errors import PointError
 from netbo.geometry import MetricGraph, interval, nearest, open_rectangle, road
-from strategies import random_drawing
+from support.strategies import random_drawing
 
 
 def nearest_by_hand(graph: MetricGraph, xy: np.ndarray) -> np.ndarray:

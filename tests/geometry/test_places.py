@@ -18,7 +18,7 @@ from netbo.geometry import (
     star,
     uniform_points,
 )
-from strategies import metric_graphs, points_on
+from support.strategies import metric_graphs, points_on
 
 
 @st.composite

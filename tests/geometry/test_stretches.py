@@ -4,7 +4,7 @@ from numpy.testing import assert_array_equal
 
 from netbo import MetricGraph
 from netbo.geometry.places import corners_within
-from strategies import metric_graphs, seeds
+from support.strategies import metric_graphs, seeds
 
 
 def test_corners_strictly_inside_are_found_in_order():

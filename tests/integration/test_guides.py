@@ -8,7 +8,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
 
-from printed_pages import UpToLastDigits
+from support.printed_pages import UpToLastDigits
 
 ROOT = Path(__file__).parents[2]
 GUIDES = ROOT / "docs" / "guides"

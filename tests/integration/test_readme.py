@@ -7,7 +7,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 import pytest
 
-from printed_pages import UpToLastDigits
+from support.printed_pages import UpToLastDigits
 
 matplotlib.use("Agg")
 

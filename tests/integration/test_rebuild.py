@@ -11,7 +11,7 @@ import pytest
 import netbo
 from netbo import Optimizer
 from netbo.optimize import Combination, EuclideanMatern, Learned, Maximin, NetworkMatern
-from reference import contract_graph
+from support.reference import contract_graph
 
 AVERAGE = Learned(
     models=(NetworkMatern(0.5), NetworkMatern(1.0), EuclideanMatern(0.5)), combination=Combination.AVERAGE

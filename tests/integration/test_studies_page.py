@@ -6,7 +6,7 @@ from pathlib import Path
 
 import optuna
 
-from printed_pages import UpToLastDigits
+from support.printed_pages import UpToLastDigits
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "studies.md"

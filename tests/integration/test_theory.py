@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from printed_pages import UpToLastDigits
+from support.printed_pages import UpToLastDigits
 
 THEORY = Path(__file__).parents[2] / "docs" / "theory"
 EXAMPLES = {"corrections.md": 30, "widths.md": 8, "conversion.md": 20, "your-own.md": 20}

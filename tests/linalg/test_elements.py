@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 
 from netbo import FiniteElementSpace
 from netbo.linalg import hat_elements
-from reference import assembled, contract_graph, mass_and_stiffness
+from support.reference import assembled, contract_graph, mass_and_stiffness
 
 
 @pytest.mark.parametrize("lumped", [False, True])

@@ -5,7 +5,7 @@ from numpy.testing import assert_array_equal
 import netbo
 from netbo.errors import ParameterError
 from netbo.linalg import FieldNoise, hat_elements
-from reference import covariance_errors, hyperbolic_elements, taylor_matrices
+from support.reference import covariance_errors, hyperbolic_elements, taylor_matrices
 
 DRAWS = 20_000
 

@@ -12,7 +12,7 @@ from scipy import integrate, special
 
 from netbo.errors import ParameterError
 from netbo.linalg import RationalPower, closed_form_power, interpolated_power, rational_power
-from reference import matern_correlation
+from support.reference import matern_correlation
 
 ALPHAS = [0.3, 0.45, 0.6, 0.75, 1.25, 1.6, 2.3]
 

@@ -23,7 +23,7 @@ from netbo.linalg import (
     no_load,
     ordering,
 )
-from reference import (
+from support.reference import (
     block_matrix,
     block_of,
     hyperbolic_elements,

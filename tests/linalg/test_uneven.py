@@ -19,7 +19,7 @@ from netbo.linalg import (
     log_determinant_derivative,
 )
 from netbo.priors import ExactPrior
-from reference import block_matrix, load_matrix, taylor_matrices
+from support.reference import block_matrix, load_matrix, taylor_matrices
 
 ORDERS = (1, 2, 3, 4)
 CELLS = np.array([3, 1, 6, 5, 1, 2, 4, 1, 2, 3, 1, 7])

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from netbo import FiniteElementSpace, MetricGraph, Points, circle, interval, star, uniform_points
 from netbo.errors import NumericalError, ParameterError, PointError
 from netbo.optimize.search_space import Forbidden, Nodes, Places
-from strategies import metric_graphs, seeds
+from support.strategies import metric_graphs, seeds
 
 
 @st.composite

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import netbo
 from netbo import ESTIMATED, Matern, Observations, Optimizer, condition
 from netbo.optimize import Check, Given, Known, Learned
-from reference import Regression, contract_space, element_kernel
+from support.reference import Regression, contract_space, element_kernel
 
 SPACE, NODES = contract_space(), contract_space().nodes
 MATERN = Matern(1.0, range=2.0, sigma=1.3)

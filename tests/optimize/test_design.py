@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from netbo import FiniteElementSpace, MetricGraph, Points, grid, interval, open_rectangle, uniform_points
 from netbo.errors import GraphError, ParameterError
 from netbo.optimize.design import Maximin, Metric, RandomDesign, default_size, maximin_points
-from strategies import metric_graphs, seeds
+from support.strategies import metric_graphs, seeds
 
 
 def all_of(points: Points) -> np.ndarray:

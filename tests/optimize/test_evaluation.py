@@ -8,7 +8,7 @@ import pytest
 from netbo import Point
 from netbo.errors import ObservationError
 from netbo.optimize.evaluation import Attempt, Failure, as_answer, last_line
-from optimize.objectives import fails_near_the_tail
+from support.objectives import fails_near_the_tail
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from netbo.optimize.evaluation import (
     open_executor,
     process_pool,
 )
-from optimize.objectives import wave
+from support.objectives import wave
 
 
 class Bare(Executor):

@@ -23,7 +23,7 @@ from netbo.optimize import refit as chain
 from netbo.optimize.presets import STEADY
 from netbo.optimize.refit import is_milestone, is_worth_a_fit, is_worth_a_fit_on_a_large_mesh
 from netbo.posterior import MixturePosterior, Posterior, fit_parameters
-from reference import Regression, contract_graph, contract_space, element_kernel
+from support.reference import Regression, contract_graph, contract_space, element_kernel
 
 SPACE = contract_space()
 NODES = SPACE.nodes

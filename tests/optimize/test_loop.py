@@ -15,7 +15,7 @@ from netbo.optimize.design import Maximin
 from netbo.optimize.loop import maximize, minimize, run
 from netbo.optimize.stopping import Budget, Target
 from netbo.optimize.trials import Status
-from optimize.objectives import dies, fails_near_the_tail, negated_wave, wave
+from support.objectives import dies, fails_near_the_tail, negated_wave, wave
 
 SMALL = {"max_cell": 0.1, "design": Maximin(4)}  # about 60 nodes on a star of three arms of length two
 PATIENCE = 60  # seconds until a thread that waits in vain gives up

@@ -17,7 +17,13 @@ from netbo.optimize import (
     NetworkMatern,
     SumOf,
 )
-from reference import contract_graph, contract_points, contract_space, element_kernel, straight_line_kernel
+from support.reference import (
+    contract_graph,
+    contract_points,
+    contract_space,
+    element_kernel,
+    straight_line_kernel,
+)
 
 DIAMETER = contract_graph().diameter
 

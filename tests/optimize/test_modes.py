@@ -10,7 +10,7 @@ from netbo.geometry import MetricGraph
 from netbo.optimize.answers import modes
 from netbo.optimize.maximizer import MaximizerSamples
 from netbo.optimize.search_space import Nodes, Places
-from strategies import metric_graphs, points_on, seeds
+from support.strategies import metric_graphs, points_on, seeds
 
 
 class Flat:

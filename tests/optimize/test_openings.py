@@ -8,7 +8,7 @@ from netbo.errors import ExhaustedError, ParameterError
 from netbo.optimize import History, Nodes, Places
 from netbo.optimize.eligibility import Openings
 from netbo.optimize.trials import Status, Told
-from strategies import metric_graphs, seeds
+from support.strategies import metric_graphs, seeds
 
 GRAPH = star(3, 1.0)
 SEARCH = Nodes(FiniteElementSpace.build(GRAPH, max_cell=0.25))  # centre, three tips, three nodes an arm

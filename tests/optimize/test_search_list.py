@@ -10,7 +10,7 @@ from netbo.errors import ParameterError
 from netbo.optimize.answers import search_list
 from netbo.optimize.maximizer import MaximizerSamples
 from netbo.optimize.search_space import Forbidden, Nodes, Places
-from strategies import metric_graphs, seeds
+from support.strategies import metric_graphs, seeds
 
 
 def samples_with(counts) -> MaximizerSamples:

@@ -5,7 +5,7 @@ import netbo
 from netbo import FitBounds, Matern, MetricGraph, Optimizer
 from netbo.optimize import EuclideanMatern, Given, Known, Learned, NetworkMatern
 from netbo.optimize.summary import Summary, _kernel
-from reference import contract_space
+from support.reference import contract_space
 
 SPACE = contract_space()
 GRAPH = MetricGraph([0, 1], [1, 2], [3.0, 4.0], edge_ids=["main", "side"], unit="km")

@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from netbo import MetricGraph, grid, open_rectangle
 from netbo.errors import PointError
 from netbo.plotting.profile import shortest_route
-from strategies import metric_graphs, points_on
+from support.strategies import metric_graphs, points_on
 
 
 @given(metric_graphs(), st.data())

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from netbo import MetricGraph, grid, open_rectangle, road
 from netbo.errors import ParameterError
 from netbo.plotting.canvas import LEAST_PIECES, cut_into_pieces, even_fractions
-from strategies import metric_graphs
+from support.strategies import metric_graphs
 
 
 def test_long_edges_have_more_pieces_and_short_ones_the_least():

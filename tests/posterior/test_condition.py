@@ -11,7 +11,7 @@ from netbo.linalg import BlockFactor
 from netbo.posterior.block import BlockPosterior
 from netbo.posterior.dense import DensePosterior
 from netbo.priors import DensePrior, sum_of
-from reference import case, contract_graph, contract_points, contract_space
+from support.reference import case, contract_graph, contract_points, contract_space
 
 
 def two_observations() -> Observations:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from contract_cases import case_of
 from netbo import ESTIMATED, Observations, Points, condition
-from reference import (
+from support.contract_cases import case_of
+from support.reference import (
     Regression,
     contract_points,
     contract_space,

@@ -5,7 +5,7 @@ from numpy.testing import assert_array_equal
 import netbo
 from netbo import ESTIMATED, Observations, condition
 from netbo.priors import EuclideanPrior
-from reference import contract_graph, contract_points, contract_space
+from support.reference import contract_graph, contract_points, contract_space
 
 
 @pytest.fixture

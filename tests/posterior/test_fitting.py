@@ -12,7 +12,7 @@ from netbo.optimize import EuclideanMatern
 from netbo.posterior import Belief, Beliefs, fitting
 from netbo.posterior.block import BlockPosterior
 from netbo.priors import sum_of
-from reference import contract_graph
+from support.reference import contract_graph
 
 DIAMETER = 75.0
 

@@ -5,7 +5,14 @@ from numpy.testing import assert_allclose
 
 import netbo
 from netbo import ESTIMATED, Matern, Observations, Points, condition
-from reference import case, contract_points, contract_space, exact_covariance, exact_matrices, hat_values
+from support.reference import (
+    case,
+    contract_points,
+    contract_space,
+    exact_covariance,
+    exact_matrices,
+    hat_values,
+)
 
 NEARLY_NONE = 1e-10  # noise variance, of the squared amplitude
 

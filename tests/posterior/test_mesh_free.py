@@ -6,12 +6,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import netbo
-from exact_kernel import exact_kernel
 from netbo import ESTIMATED, Matern, MetricGraph, Observations, Points, condition
 from netbo.errors import NumericalError, ParameterError
 from netbo.posterior.block import BlockPosterior
 from netbo.posterior.mesh_free import MeshFreePosterior
-from reference import Regression, contract_graph, contract_points
+from support.exact_kernel import exact_kernel
+from support.reference import Regression, contract_graph, contract_points
 
 ALPHAS = (0.5, 1.0, 1.5, 2.0)
 LAMBDA = 0.05

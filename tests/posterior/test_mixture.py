@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from netbo import ESTIMATED, Observations, condition
 from netbo.errors import ObservationError, ParameterError
 from netbo.posterior import MixturePosterior, Surrogate, weights_by_evidence
-from reference import case, contract_points, contract_space
+from support.reference import case, contract_points, contract_space
 
 WEIGHTS = (0.5, 0.2, 0.3)
 PATHS = 4000

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from contract_cases import case_of
 from netbo import Prior
 from netbo.priors import DensePrior
-from reference import (
+from support.contract_cases import case_of
+from support.reference import (
     contract_graph,
     contract_points,
     contract_space,

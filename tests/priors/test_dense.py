@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from netbo.priors import base as dense
 from netbo.priors import gaussian_samples
-from reference import covariance_errors, matern_correlation
+from support.reference import covariance_errors, matern_correlation
 
 DRAWS = 4000
 

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import netbo
 from netbo import MetricGraph
 from netbo.errors import GraphError, ParameterError
-from reference import contract_graph, contract_points, matern_correlation
+from support.reference import contract_graph, contract_points, matern_correlation
 
 NUS = (0.5, 1.5, 2.5)
 

@@ -11,7 +11,7 @@ from netbo.errors import ParameterError
 from netbo.fem import PointMesh
 from netbo.linalg import RationalField, ShiftedHyperbolic, closed_form_power, rational_power
 from netbo.priors import FractionalPrior
-from reference import contract_points, contract_space, covariance_errors, element_kernel
+from support.reference import contract_points, contract_space, covariance_errors, element_kernel
 
 ALPHAS = [0.3, 0.45, 0.6, 0.75, 1.25, 1.6, 2.3]
 

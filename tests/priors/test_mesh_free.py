@@ -7,10 +7,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import netbo
-from exact_kernel import exact_kernel
 from netbo import Matern, MetricGraph, Points
 from netbo.priors import ExactPrior, MeshFreePrior
-from reference import contract_graph, contract_points, contract_space
+from support.exact_kernel import exact_kernel
+from support.reference import contract_graph, contract_points, contract_space
 
 ALPHAS = (0.5, 1.0, 1.5, 2.0)
 

@@ -9,7 +9,7 @@ import netbo
 from netbo import Matern, whittle_matern
 from netbo.errors import ParameterError
 from netbo.priors import ConstantVariance, FractionalPrior, MeshFreeFractionalPrior
-from reference import contract_graph
+from support.reference import contract_graph
 
 ALPHAS = [0.45, 0.6, 0.75, 0.9, 1.25, 1.6, 2.3]
 

@@ -6,7 +6,7 @@ import netbo
 from netbo import FiniteElementSpace, Matern
 from netbo.errors import NumericalError, ParameterError
 from netbo.priors import DensePrior
-from reference import contract_points, contract_space, mass_and_stiffness
+from support.reference import contract_points, contract_space, mass_and_stiffness
 
 
 def test_eigenpairs_solve_the_generalized_problem():

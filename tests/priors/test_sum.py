@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import netbo
 from netbo.errors import ParameterError
 from netbo.priors import SumPrior, sum_of
-from reference import case, contract_graph, contract_points
+from support.reference import case, contract_graph, contract_points
 
 
 def parts():

@@ -8,7 +8,7 @@ import netbo
 from netbo import FiniteElementSpace, Matern
 from netbo.errors import ParameterError
 from netbo.priors import MeshFreePrior
-from reference import contract_graph, contract_points, contract_space
+from support.reference import contract_graph, contract_points, contract_space
 
 ALPHAS = (0.5, 1.0, 1.5, 2.0)
 

@@ -7,7 +7,7 @@ import netbo
 from netbo import FiniteElementSpace, MetricGraph, Points
 from netbo.errors import ParameterError, PointError
 from netbo.problems import ACKLEY, OUTER_FUNCTIONS, RASTRIGIN, composed, placed_anchors
-from strategies import metric_graphs, seeds
+from support.strategies import metric_graphs, seeds
 
 
 def evenly(graph, n):

@@ -8,7 +8,7 @@ import netbo
 from netbo import FiniteElementSpace, MetricGraph
 from netbo.errors import ParameterError
 from netbo.problems import SourceInversion, SourceLoad, SourcePrior
-from reference import mass_and_stiffness
+from support.reference import mass_and_stiffness
 
 TAILS, HEADS, LENGTHS = [0, 1, 1, 3, 2], [1, 2, 1, 2, 0], [1.0, 2.3, 1.4, 1.7, 0.9]
 

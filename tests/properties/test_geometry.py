@@ -18,7 +18,7 @@ from netbo.geometry import (
     splitting,
     uniform_points,
 )
-from strategies import metric_graphs, points_on, seeds
+from support.strategies import metric_graphs, points_on, seeds
 
 reproducible = settings(deadline=None, max_examples=150, derandomize=True)
 

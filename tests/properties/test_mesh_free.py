@@ -14,7 +14,7 @@ from netbo import ESTIMATED, FiniteElementSpace, Matern, MetricGraph, Observatio
 from netbo.acquisition import IgpUcb, LogExpectedImprovement
 from netbo.geometry import splitting
 from netbo.optimize import Given, Known, Learned, Places
-from strategies import metric_graphs, seeds
+from support.strategies import metric_graphs, seeds
 
 reproducible = settings(deadline=None, max_examples=25, derandomize=True)
 alphas = st.sampled_from([0.5, 1.0, 1.5, 2.0])

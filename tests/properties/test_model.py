@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 import netbo
 from netbo import ESTIMATED, FiniteElementSpace, Matern, MetricGraph, Observations, Points
-from strategies import metric_graphs, seeds
+from support.strategies import metric_graphs, seeds
 
 reproducible = settings(deadline=None, max_examples=25, derandomize=True)
 alphas = st.sampled_from([0.5, 1.0, 1.5, 2.0])

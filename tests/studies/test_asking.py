@@ -7,7 +7,7 @@ from optuna.storages import InMemoryStorage
 import netbo
 from netbo.errors import ExhaustedError, ParameterError
 from netbo.studies import BudgetError, State, Study, StudyError
-from studies.helpers import GRAPH, SETTINGS, JumpingClock, create, height, load, optimizer, uninterrupted
+from support.studies import GRAPH, SETTINGS, JumpingClock, create, height, load, optimizer, uninterrupted
 
 
 def points(suggestions):

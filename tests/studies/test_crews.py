@@ -5,7 +5,7 @@ import netbo
 from netbo.errors import ExhaustedError, ParameterError
 from netbo.optimize.travel import Travel
 from netbo.studies import Crew, StudyError
-from studies.helpers import GRAPH, JumpingClock, create, height, load
+from support.studies import GRAPH, JumpingClock, create, height, load
 
 
 def way(first, second):

@@ -5,8 +5,8 @@ import os
 import pytest
 
 from netbo.studies import State
-from studies.helpers import create, load, raises
 from studies.stress_workers import height
+from support.studies import create, load, raises
 
 pytestmark = [
     # Dask's server and its diagnostics leave sockets to the end of the process.

@@ -5,7 +5,7 @@ import pytest
 from netbo.errors import ParameterError
 from netbo.studies import Evaluator, StudyError
 from netbo.studies.evaluation import evaluator
-from studies.helpers import (
+from support.studies import (
     GRAPH,
     dies,
     endless,

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 import pytest
 
 from netbo.studies import State, Study
-from studies.helpers import GRAPH, SETTINGS, height, uninterrupted
 from studies.stress_crowds import check_all_was_told_once, work_together
+from support.studies import GRAPH, SETTINGS, height, uninterrupted
 
 SERVER = """
 import sys, warnings, optuna

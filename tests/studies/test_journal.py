@@ -11,7 +11,7 @@ import pytest
 
 from netbo.studies import Study, StudyFileError
 from netbo.studies.journal import GuardedLock, check_journal
-from studies.helpers import create, height, load, uninterrupted
+from support.studies import create, height, load, uninterrupted
 
 
 def told(folder, n):

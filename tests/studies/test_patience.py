@@ -7,7 +7,7 @@ from optuna.exceptions import StorageInternalError
 
 from netbo.studies import State, Study, StudyFileError
 from netbo.studies.resilience import PATIENCE, patiently
-from studies.helpers import GRAPH, SETTINGS, JumpingClock, create, dies, hangs, height, load, uninterrupted
+from support.studies import GRAPH, SETTINGS, JumpingClock, create, dies, hangs, height, load, uninterrupted
 
 
 def away(n, error):

@@ -10,8 +10,8 @@ import pytest
 from optuna.storages import RDBStorage
 
 from netbo.studies import State, Study, StudyFileError, storages
-from studies.helpers import GRAPH, SETTINGS, JumpingClock, height, uninterrupted
 from studies.stress_crowds import check_all_was_told_once, take_a_queue, work_together
+from support.studies import GRAPH, SETTINGS, JumpingClock, height, uninterrupted
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import pytest
 from optuna.trial import TrialState
 
 from netbo.studies import State
-from studies.helpers import JumpingClock, create, height, load, uninterrupted
+from support.studies import JumpingClock, create, height, load, uninterrupted
 
 N = 12
 LEASE, ASKING = 30.0, 20.0

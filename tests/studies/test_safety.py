@@ -18,7 +18,7 @@ import netbo
 from netbo.errors import BaseError
 from netbo.studies import Study, StudyError
 from netbo.studies.journal import JournalFile
-from studies.helpers import create, load
+from support.studies import create, load
 
 # A number that is no edge is cast before it is refused.
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")

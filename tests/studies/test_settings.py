@@ -10,7 +10,7 @@ from netbo.optimize import CALIBRATED, Continuum, Forbidden, Maximin, Nodes
 from netbo.studies import Study, StudyError, StudySettings
 from netbo.studies.definition import ABOUT, NETWORK
 from netbo.studies.settings import read_candidates, write_candidates
-from studies.helpers import GRAPH, create, load
+from support.studies import GRAPH, create, load
 
 
 def kept(candidates):

@@ -10,7 +10,7 @@ from netbo.errors import ParameterError
 from netbo.optional import MissingPackageError
 from netbo.studies import State, Study, StudyError, StudyFileError, study_names
 from netbo.studies.definition import ABOUT, NETWORK
-from studies.helpers import GRAPH, SETTINGS, JumpingClock, create, height, load, uninterrupted
+from support.studies import GRAPH, SETTINGS, JumpingClock, create, height, load, uninterrupted
 
 
 def run(study, n):

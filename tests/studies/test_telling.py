@@ -8,7 +8,7 @@ from optuna.trial import TrialState
 
 from netbo.errors import ObservationError, PointError
 from netbo.studies import State
-from studies.helpers import GRAPH, JumpingClock, create, height, load, optimizer
+from support.studies import GRAPH, JumpingClock, create, height, load, optimizer
 
 
 def stored(study):

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from netbo.studies import State, Study
-from studies.helpers import create, height
+from support.studies import create, height
 
 
 def exchanges(folder):

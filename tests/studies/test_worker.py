@@ -14,7 +14,7 @@ from netbo.errors import ParameterError
 from netbo.optimize import Target
 from netbo.studies import State, StudyError
 from netbo.studies.worker import INTERRUPTED, Heartbeat
-from studies.helpers import GRAPH, JumpingClock, create, hangs_on_the_first_edge, height, load, uninterrupted
+from support.studies import GRAPH, JumpingClock, create, hangs_on_the_first_edge, height, load, uninterrupted
 
 
 def observed(study):
@@ -304,7 +304,7 @@ WORKER = """
 import sys
 from pathlib import Path
 from time import sleep
-from studies.helpers import load
+from support.studies import load
 
 def hangs(point):
     print("begun", flush=True)

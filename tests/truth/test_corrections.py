@@ -13,7 +13,7 @@ from scipy.linalg import eigh
 
 import netbo
 from netbo import FiniteElementSpace, Matern, MetricGraph, Observations
-from reference import block_matrix, hat_values, mass_and_stiffness, nodal_covariance
+from support.reference import block_matrix, hat_values, mass_and_stiffness, nodal_covariance
 
 LAMBDA = 0.04
 MATERN = Matern(alpha=1.0, range=2.0, sigma=1.3)

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 import netbo
 from netbo import ESTIMATED, Matern, Observations, Points
-from reference import exact_covariance, exact_matrices, hat_values
+from support.reference import exact_covariance, exact_matrices, hat_values
 
 DIGITS = 130
 DIAMETER = 5.0

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from netbo.linalg import BlockFactor, Topology
-from reference import hyperbolic_elements
+from support.reference import hyperbolic_elements
 
 LENGTHS = np.array([0.6, 1.1])
 

@@ -10,9 +10,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import netbo
-from exact_kernel import Nodes, element_series
 from netbo import ESTIMATED, Matern, MetricGraph, Observations, Points
-from reference import covariance_errors, matern_correlation
+from support.exact_kernel import Nodes, element_series
+from support.reference import covariance_errors, matern_correlation
 
 ORDERS = (1, 2, 3, 4)
 KAPPAS = (0.03, 1.7, 40.0)

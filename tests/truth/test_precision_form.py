@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 import netbo
 from netbo import ESTIMATED, Matern, Observations, Points
-from reference import Regression, element_kernel
+from support.reference import Regression, element_kernel
 
 
 @pytest.mark.parametrize("mean", [0.0, ESTIMATED])

@@ -15,7 +15,7 @@ from scipy.linalg import eigh, solve
 from netbo import FiniteElementSpace, Matern, MetricGraph
 from netbo.linalg import interpolated_power
 from netbo.priors import FractionalPrior
-from reference import mass_and_stiffness
+from support.reference import mass_and_stiffness
 
 baryrat = pytest.importorskip("baryrat")
 

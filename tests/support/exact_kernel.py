@@ -13,7 +13,7 @@ import numpy as np
 
 import netbo
 from netbo import Matern, MetricGraph, Points
-from reference import Case, Kernel, contract_graph
+from support.reference import Case, Kernel, contract_graph
 
 SAME = 1e-9  # of the edge; nearer points are one node of the twin
 

@@ -4,10 +4,10 @@ from functools import cache
 
 import numpy as np
 
-from exact_kernel import mesh_free_case
 from netbo import Matern
 from netbo.priors import FractionalPrior, sum_of
-from reference import Case, case, contract_space, element_kernel
+from support.exact_kernel import mesh_free_case
+from support.reference import Case, case, contract_space, element_kernel
 
 
 @cache

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from netbo.integrations.botorch import model, tensors
-from printed_pages import UpToLastDigits
+from support.printed_pages import UpToLastDigits
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "botorch.md"
 
 
