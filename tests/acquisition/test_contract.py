@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import netbo
-from netbo import FiniteElementSpace, Matern, Observations, Points
+from netbo import FiniteElementSpace, Matern, Observations, Points, testing
 from netbo.acquisition import (
     Acquisition,
     FixedWidth,
@@ -139,3 +139,15 @@ def test_a_stranger_can_write_an_acquisition(posterior, candidates, rng):
 
     assert isinstance(Greedy(), Acquisition)
     assert_array_equal(Greedy().scores(posterior, candidates, rng), posterior.mean(candidates))
+
+
+@pytest.mark.parametrize("acquisition", EVERY, ids=repr)
+class TestContract(testing.AcquisitionContract):
+    """What a stranger's rule must pass, ours pass."""
+
+    @pytest.fixture(autouse=True)
+    def _chosen(self, acquisition):
+        self.acquisition = acquisition
+
+    def make_acquisition(self):
+        return self.acquisition

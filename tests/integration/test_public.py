@@ -18,6 +18,18 @@ PUBLIC = [
     "whittle_matern",
 ]  # fmt: skip
 
+HEAVY = {
+    "optuna", "matplotlib", "pandas", "networkx", "geopandas", "shapely", "pyproj", "osmnx", "wntr",
+    "pandapower", "plotly", "torch", "rich", "click", "topohub",
+}  # fmt: skip
+
+
+def loaded_after(code: str) -> set[str]:
+    """The packages that a fresh process has loaded after running the code."""
+    script = f"import sys; {code}; print(*sorted({{name.split('.')[0] for name in sys.modules}}))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
 
 def test_public_means_listed():
     """A name added or removed is a decision: change this list with the changelog."""
@@ -26,31 +38,36 @@ def test_public_means_listed():
         assert hasattr(netbo, name)
 
 
-def test_a_bare_import_loads_no_optional_package():
-    script = "import sys, netbo; print(*sorted({name.split('.')[0] for name in sys.modules}))"
-    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    packages = set(loaded.stdout.split())
+def test_a_bare_import_loads_nothing_but_the_package():
+    """Neither what computes nor what is optional: all of it waits until it is used."""
+    packages = loaded_after("import netbo")
 
     assert "netbo" in packages
-    assert packages.isdisjoint(
-        {
-            "optuna",
-            "matplotlib",
-            "pandas",
-            "networkx",
-            "geopandas",
-            "shapely",
-            "pyproj",
-            "osmnx",
-            "wntr",
-            "pandapower",
-            "plotly",
-            "torch",
-            "rich",
-            "click",
-            "topohub",
-        }
-    )
+    assert packages.isdisjoint({"numpy", "scipy", "numba", *HEAVY})
+
+
+def test_a_network_loads_no_kernels_and_nothing_optional():
+    packages = loaded_after("import netbo; netbo.star(3)")
+
+    assert "scipy" in packages
+    assert packages.isdisjoint({"numba", *HEAVY})
+
+
+def test_submodules_are_found_without_being_imported():
+    packages = loaded_after("import netbo; netbo.problems, netbo.plotting, netbo.studies, netbo.testing")
+
+    assert {"matplotlib", "optuna"} <= packages
+
+
+def test_the_directory_lists_what_can_be_used_and_nothing_else():
+    assert set(netbo.__all__) < set(dir(netbo))
+    assert all(hasattr(netbo, name) for name in dir(netbo))
+    assert not {"Any", "TYPE_CHECKING", "import_module"} & set(dir(netbo))
+
+
+def test_a_name_that_does_not_exist_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'maximise'"):
+        netbo.maximise  # noqa: B018
 
 
 def test_from_graph_to_posterior_by_the_documented_signatures():
