@@ -94,12 +94,65 @@ def test_processes_of_a_pool_of_our_own_end_with_a_run_that_is_broken_off():
     opened = open_executor(1, wave)
     pool = opened.__enter__()
     pool.submit(time.sleep, 600)
-    (process,) = pool._processes.values()
+    (number,), manager = pool._processes, pool._executor_manager_thread
     error = KeyboardInterrupt()
 
     assert not opened.__exit__(KeyboardInterrupt, error, None)
-    process.join(60)
-    assert process.exitcode is not None
+    assert not is_alive(number)
+    assert not manager.is_alive()
+
+
+BROKEN_OFF = """
+import os, signal, sys, time
+from pathlib import Path
+from netbo.optimize import evaluation
+
+def is_deaf(path):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    report_and_wait(path)
+
+def has_sent_half_an_answer(path):
+    answers = sys._getframe(1).f_locals["result_queue"]
+    answers._writer._send((1000).to_bytes(4, "big") + b"of a thousand bytes")
+    report_and_wait(path)
+
+def has_a_child(path):
+    if os.fork() == 0:
+        report_and_wait(path)
+        os._exit(0)
+    time.sleep(600)
+
+def report_and_wait(path):
+    Path(path + ".new").write_text(str(os.getpid()))
+    os.rename(path + ".new", path)
+    for _ in range(6000):
+        if os.path.exists(path):
+            time.sleep(0.1)
+
+if __name__ == "__main__":
+    evaluation.GRACE = 0.1
+    try:
+        with evaluation.open_executor(1, report_and_wait) as pool:
+            pool.submit(globals()[sys.argv[1]], sys.argv[2])
+            while not os.path.exists(sys.argv[2]):
+                time.sleep(0.01)
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        sys.exit(7)
+"""
+
+
+@pytest.mark.parametrize("worker", ["is_deaf", "has_sent_half_an_answer", "has_a_child"])
+def test_the_interpreter_ends_after_a_run_that_is_broken_off_when_its_worker(worker, tmp_path):
+    """At exit the thread of the pool is joined, and it waits for an answer or a death that may never come."""
+    script, number = tmp_path / "broken_off.py", tmp_path / "worker"
+    script.write_text(BROKEN_OFF)
+    try:
+        ended = subprocess.run([sys.executable, str(script), worker, str(number)], timeout=240, check=False)
+    finally:
+        number.unlink(missing_ok=True)  # the child of a worker ends by this
+
+    assert ended.returncode == 7
 
 
 def test_threads_are_limited_for_processes_started_meanwhile_only(monkeypatch):
@@ -151,11 +204,12 @@ def eventually(holds) -> bool:
 
 def is_alive(number: int) -> bool:
     """Whether there is such a process; one that ended and was not waited for has ended."""
-    status = Path(f"/proc/{number}/stat")
-    if not status.exists():
+    try:
+        status = Path(f"/proc/{number}/stat").read_text()
+    except OSError:  # it is gone, or there is no such folder
         try:
             os.kill(number, 0)
         except OSError:
             return False
         return True
-    return status.read_text().rpartition(")")[2].split()[0] != "Z"
+    return status.rpartition(")")[2].split()[0] != "Z"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import pickle
 import sys
+import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from numbers import Real
 from threading import Thread
@@ -21,11 +23,16 @@ from netbo.geometry import Point
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing.process import BaseProcess
 
 
 P = ParamSpec("P")
 T = TypeVar("T")
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")  # who obeys
+GRACE = 5.0  # seconds for an objective that cleans up when it is told to end
+KILLED = 60.0  # seconds for the system to take away what was killed; more only if the system is stuck
+
+_log = logging.getLogger(__name__)
 
 
 class Inline(Executor):
@@ -78,7 +85,7 @@ def end_with_parent(end: Callable[[], object] | None = None) -> None:
 def open_executor(executor: Executor | int | None, objective: Callable[..., Any]) -> Iterator[Executor]:
     """The executor meant: None is this thread, a number a pool of our own, closed at the end.
 
-    When the run is broken off, the processes of our own pool are ended too: nobody would take their values.
+    When the run is broken off, the processes of our own pool are ended first: nobody would take their values.
     """
     if executor is None:
         yield Inline()
@@ -90,13 +97,51 @@ def open_executor(executor: Executor | int | None, objective: Callable[..., Any]
     pool = process_pool(executor)
     try:
         yield pool
+        pool.shutdown()
     except BaseException:
-        processes = list((pool._processes or {}).values())
-        pool.shutdown(wait=False, cancel_futures=True)
+        break_off(pool)
+        raise
+
+
+def break_off(pool: ProcessPoolExecutor) -> None:
+    """End the processes of a pool, and its thread, which the interpreter would wait for at its own end."""
+    processes = list((pool._processes or {}).values())
+    manager: Any = pool._executor_manager_thread
+    answers = pool._result_queue
+    pool.shutdown(wait=False, cancel_futures=True)
+    try:
         for process in processes:
             process.terminate()
-        raise
-    pool.shutdown()
+        _await_end(processes, GRACE)
+    finally:  # also when the grace is broken off
+        for process in processes:
+            process.kill()
+        _await_end(processes, KILLED)
+        if manager is not None:
+            _release(answers)
+            manager.join(KILLED)
+            if manager.is_alive():
+                _log.warning("the thread of a pool still waits for its workers; this process may not end")
+
+
+def _await_end(processes: Sequence[BaseProcess], seconds: float) -> None:
+    """Wait by process id: the pipe that `join` looks at stays open as long as a child of the worker lives."""
+    deadline = time.monotonic() + seconds
+    while any(process.is_alive() for process in processes) and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def _release(answers: Any) -> None:
+    """Let the thread that reads the answers of dead workers see that there are no more.
+
+    It would wait for ever for the rest of an answer whose worker was killed while sending it, since the other
+    end of the pipe is open here too; and for the death of a worker whose child keeps the worker's pipes open.
+    """
+    with suppress(OSError):  # closed already, or full because nobody reads it any more
+        if hasattr(os, "set_blocking"):
+            os.set_blocking(answers._writer.fileno(), False)
+        answers._writer.send_bytes(b"")  # no answer at all: the thread takes the pool for broken
+    answers._writer.close()
 
 
 @contextmanager
