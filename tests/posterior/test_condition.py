@@ -133,6 +133,18 @@ def test_other_parameters_are_as_if_conditioned_anew(prior, mean):
     assert found.regularization == 0.3
 
 
+def test_other_parameters_share_what_depends_on_the_data_alone():
+    """Places are located once; values are merged anew only if another noise may weigh them otherwise."""
+    prior, data = case("hats 1").prior, two_observations()
+    mixed = Observations(data.points, data.values, [0.2, np.nan])
+    common, own = (condition(prior, each, regularization=0.1, mean=ESTIMATED) for each in (data, mixed))
+
+    for posterior, is_common in ((common, True), (own, False)):
+        other = posterior.with_parameters(prior.rescaled(range=3.0), 0.4)
+        assert other.data is posterior.data
+        assert (other.values is posterior.values) == is_common
+
+
 @pytest.mark.parametrize(("name", "other"), [("hats 1", "spectral 0.75"), ("spectral 0.75", "hats 1")])
 def test_other_parameters_belong_to_the_same_prior(name, other):
     posterior = condition(case(name).prior, two_observations(), regularization=0.1)

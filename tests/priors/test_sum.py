@@ -73,7 +73,7 @@ def test_another_sigma_factors_nothing_anew():
     prior = sum_of(*parts())
     prior.variance(contract_points())
 
-    assert prior.rescaled(sigma=7.0).parts[0].unit_factor is prior.parts[0].unit_factor
+    assert prior.rescaled(sigma=7.0).parts[0].unit.factor is prior.parts[0].unit.factor
 
 
 def test_parts_may_hold_equal_graphs():

@@ -95,8 +95,8 @@ def test_another_sigma_reuses_the_unit_field():
     prior.variance(contract_points())
     rescaled = prior.rescaled(sigma=2.0)
 
-    assert rescaled.unit_factor is prior.unit_factor
-    assert prior.rescaled(range=3.0).unit_factor is not prior.unit_factor
+    assert rescaled.unit.factor is prior.unit.factor
+    assert prior.rescaled(range=3.0).unit.factor is not prior.unit.factor
 
 
 @pytest.mark.parametrize("constant", [False, True])

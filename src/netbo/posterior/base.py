@@ -119,23 +119,23 @@ class Posterior(ABC):
         return type(self)(self.prior, data, regularization=self.regularization, mean=self.mean_setting)
 
     @abstractmethod
-    def _field(self, x: Points) -> FloatArray:
+    def field_mean(self, x: Points) -> FloatArray:
         """k(x)' T^-1 (y - m), (n,)."""
 
     @abstractmethod
-    def _ones(self, x: Points) -> FloatArray:
+    def field_of_ones(self, x: Points) -> FloatArray:
         """k(x)' T^-1 1, (n,)."""
 
     @abstractmethod
-    def _field_variance(self, x: Points) -> FloatArray:
+    def field_variance(self, x: Points) -> FloatArray:
         """k(x, x) - k(x)' T^-1 k(x), (n,)."""
 
     @abstractmethod
-    def _field_covariance(self, x: Points, y: Points) -> FloatArray:
+    def field_covariance(self, x: Points, y: Points) -> FloatArray:
         """k(x, y) - k(x)' T^-1 k(y), (n, m)."""
 
     @abstractmethod
-    def _field_deviations(self, x: Points, rng: np.random.Generator, n: int) -> FloatArray:
+    def field_deviations(self, x: Points, rng: np.random.Generator, n: int) -> FloatArray:
         """n draws of the field minus its mean, (n, len(x))."""
 
     @property
@@ -150,16 +150,16 @@ class Posterior(ABC):
 
     @property
     @abstractmethod
-    def _dual(self) -> FloatArray:
+    def dual(self) -> FloatArray:
         """T^-1 (y - m), (n,)."""
 
     @property
     @abstractmethod
-    def _dual_of_ones(self) -> FloatArray:
+    def dual_of_ones(self) -> FloatArray:
         """T^-1 1, (n,), where the mean is estimated."""
 
     @abstractmethod
-    def _inverse_diagonal(self) -> FloatArray:
+    def inverse_diagonal(self) -> FloatArray:
         """[T^-1]_ii, (n,)."""
 
     @abstractmethod
@@ -191,13 +191,13 @@ class Posterior(ABC):
 
     def mean(self, x: Points) -> FloatArray:
         """Posterior mean, (n,) (eq:postmean, eq:fem postmean)."""
-        return self.estimated_mean + self._field(x)
+        return self.estimated_mean + self.field_mean(x)
 
     def variance(self, x: Points) -> FloatArray:
         """Posterior variance, (n,) (eq:poststd; eq:fem poststd omits lambda, eq:fem postcov has it)."""
-        variance = self._field_variance(x)
+        variance = self.field_variance(x)
         if self._mean_is_estimated:
-            variance = variance + (1 - self._ones(x)) ** 2 / self.mean_precision
+            variance = variance + (1 - self.field_of_ones(x)) ** 2 / self.mean_precision
         return np.maximum(variance, 0.0)
 
     def std(self, x: Points) -> FloatArray:
@@ -206,9 +206,10 @@ class Posterior(ABC):
 
     def covariance(self, x: Points, y: Points) -> FloatArray:
         """Posterior covariance, (n, m) (eq:postcov, eq:fem postcov)."""
-        covariance = self._field_covariance(x, y)
+        covariance = self.field_covariance(x, y)
         if self._mean_is_estimated:
-            covariance = covariance + np.outer(1 - self._ones(x), 1 - self._ones(y)) / self.mean_precision
+            open_x, open_y = 1 - self.field_of_ones(x), 1 - self.field_of_ones(y)
+            covariance = covariance + np.outer(open_x, open_y) / self.mean_precision
         return covariance
 
     def sample(
@@ -221,16 +222,16 @@ class Posterior(ABC):
 
     def draw(self, x: Points, rng: np.random.Generator, n: int) -> tuple[FloatArray, FloatArray]:
         """n sample paths minus the posterior mean, (n, len(x)), and the constant mean of each, (n,)."""
-        paths = self._field_deviations(x, rng, n)
+        paths = self.field_deviations(x, rng, n)
         if not self._mean_is_estimated:
             return paths, np.full(n, self.estimated_mean)
         shift = rng.standard_normal(n) / np.sqrt(self.mean_precision)
-        return paths + np.outer(shift, 1 - self._ones(x)), self.estimated_mean + shift
+        return paths + np.outer(shift, 1 - self.field_of_ones(x)), self.estimated_mean + shift
 
     def leave_one_out(self) -> LeaveOneOut:
         """Mean and variance of every measurement given all others, with the parameters as they are."""
-        ones = self._dual_of_ones if self._mean_is_estimated else None
-        return leave_one_out(self.observations.values, self._dual, self._inverse_diagonal(), ones)
+        ones = self.dual_of_ones if self._mean_is_estimated else None
+        return leave_one_out(self.observations.values, self.dual, self.inverse_diagonal(), ones)
 
     def log_evidence(self) -> float:
         """Log density of the data, -n/2 log 2 pi included; at the estimated mean, if it is estimated."""

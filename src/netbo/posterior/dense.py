@@ -38,28 +38,18 @@ class DensePosterior(Posterior):
     _last: _Targets | None = None
 
     @cached_property
-    def _kernel(self) -> FloatArray:
+    def kernel(self) -> FloatArray:
+        """K_t, the prior covariance of the observed places, (n, n)."""
         return self.prior.covariance(self.observations.points, self.observations.points)
 
     @cached_property
-    def _cholesky(self) -> FloatArray:
-        """Lower factor of T."""
-        return self._factored(self._kernel + np.diag(self.noise))
-
-    def _factored(self, matrix: FloatArray) -> FloatArray:
-        """Lower factor of T, or of what earlier observations leave of it."""
-        try:
-            factor: FloatArray = cho_factor(matrix, lower=True)[0]
-        except np.linalg.LinAlgError as cause:
-            raise NumericalError(
-                f"K + Lambda is not positive definite (n={len(self.observations)}, smallest noise "
-                f"{self.noise.min():.3g}, sigma^2 {self.prior.sigma**2:.3g}); raise the noise variance"
-            ) from cause
-        return factor
+    def cholesky(self) -> FloatArray:
+        """Lower factor of T, (n, n); what lies above its diagonal has no meaning."""
+        return _factored(self.kernel + np.diag(self.noise), self)
 
     def _solve(self, values: FloatArray) -> FloatArray:
         """T^-1 values."""
-        solution: FloatArray = cho_solve((self._cholesky, True), values)
+        solution: FloatArray = cho_solve((self.cholesky, True), values)
         return solution
 
     @cached_property
@@ -71,20 +61,22 @@ class DensePosterior(Posterior):
             return mean, self._solve(y - mean)
         centre = float(np.average(y, weights=1 / self.noise))
         dual = self._solve(y - centre)
-        shift = float(dual.sum() / self._dual_of_ones.sum())
-        return centre + shift, dual - shift * self._dual_of_ones
+        shift = float(dual.sum() / self.dual_of_ones.sum())
+        return centre + shift, dual - shift * self.dual_of_ones
 
     @cached_property
-    def _dual_of_ones(self) -> FloatArray:
+    def dual_of_ones(self) -> FloatArray:
+        """T^-1 1, (n,)."""
         return self._solve(np.ones(len(self.observations)))
 
     @property
-    def _dual(self) -> FloatArray:
+    def dual(self) -> FloatArray:
+        """T^-1 (y - m), (n,)."""
         return self._centred[1]
 
-    def _inverse_diagonal(self) -> FloatArray:
+    def inverse_diagonal(self) -> FloatArray:
         """Sums of squares of the columns of L^-1."""
-        inverse = solve_triangular(self._cholesky, np.eye(len(self.observations)), lower=True)
+        inverse = solve_triangular(self.cholesky, np.eye(len(self.observations)), lower=True)
         diagonal: FloatArray = np.einsum("ij,ij->j", inverse, inverse)
         return diagonal
 
@@ -96,31 +88,36 @@ class DensePosterior(Posterior):
     @property
     def mean_precision(self) -> float:
         """1' T^-1 1."""
-        return float(self._dual_of_ones.sum())
+        return float(self.dual_of_ones.sum())
 
     def _targets(self, x: Points) -> _Targets:
         last = self._last
         if last is None or last.x is not x:
-            last = _Targets(x, self.prior.covariance(x, self.observations.points), self._cholesky)
+            last = _Targets(x, self.prior.covariance(x, self.observations.points), self.cholesky)
             self._last = last
         return last
 
-    def _field(self, x: Points) -> FloatArray:
-        return self._targets(x).covariance @ self._dual
+    def field_mean(self, x: Points) -> FloatArray:
+        """k(x)' T^-1 (y - m), (n,)."""
+        return self._targets(x).covariance @ self.dual
 
-    def _ones(self, x: Points) -> FloatArray:
-        return self._targets(x).covariance @ self._dual_of_ones
+    def field_of_ones(self, x: Points) -> FloatArray:
+        """k(x)' T^-1 1, (n,)."""
+        return self._targets(x).covariance @ self.dual_of_ones
 
-    def _field_variance(self, x: Points) -> FloatArray:
+    def field_variance(self, x: Points) -> FloatArray:
+        """k(x, x) - k(x)' T^-1 k(x), (n,)."""
         reduction: FloatArray = np.einsum("ij,ij->j", *(self._targets(x).whitened,) * 2)
         return self.prior.variance(x) - reduction
 
-    def _field_covariance(self, x: Points, y: Points) -> FloatArray:
+    def field_covariance(self, x: Points, y: Points) -> FloatArray:
+        """k(x, y) - k(x)' T^-1 k(y), (n, m)."""
         return self.prior.covariance(x, y) - self._targets(x).whitened.T @ self._targets(y).whitened
 
-    def _field_deviations(self, x: Points, rng: np.random.Generator, n: int) -> FloatArray:
+    def field_deviations(self, x: Points, rng: np.random.Generator, n: int) -> FloatArray:
+        """n draws of the field minus its mean, (n, len(x))."""
         if isinstance(self.prior, KernelPrior) or n > len(x):
-            return gaussian_samples(self._field_covariance(x, x), rng, n)
+            return gaussian_samples(self.field_covariance(x, x), rng, n)
         return self._corrected_paths(x, rng, n)
 
     def _corrected_paths(self, x: Points, rng: np.random.Generator, n: int) -> FloatArray:
@@ -140,7 +137,7 @@ class DensePosterior(Posterior):
 
     @property
     def _log_determinant(self) -> float:
-        return 2 * float(np.log(np.diag(self._cholesky)).sum())
+        return 2 * float(np.log(np.diag(self.cholesky)).sum())
 
     def evidence_terms(self) -> EvidenceTerms:
         """log|T| and (y - m)' T^-1 (y - m)."""
@@ -153,7 +150,7 @@ class DensePosterior(Posterior):
         inverse, dual = self._solve(np.eye(len(self.observations))), self._centred[1]
         points = self.observations.points
         noise = np.where(self.observations.has_own_noise, 0.0, self.noise)
-        changes = (self.prior.range_derivative(points, points), 2 * self._kernel, np.diag(noise))
+        changes = (self.prior.range_derivative(points, points), 2 * self.kernel, np.diag(noise))
         return EvidenceDerivatives(
             log_determinant=Gradient(*(float(np.sum(inverse * change)) for change in changes)),
             quadratic=Gradient(*(-float(dual @ change @ dual) for change in changes)),
@@ -174,14 +171,26 @@ class DensePosterior(Posterior):
         if not old:
             return other
         kernel = np.empty((n, n))
-        kernel[:old, :old] = self._kernel
+        kernel[:old, :old] = self.kernel
         kernel[old:, :old] = self.prior.covariance(new.points, self.observations.points)
         kernel[:old, old:] = kernel[old:, :old].T
         kernel[old:, old:] = self.prior.covariance(new.points, new.points)
-        rows = solve_triangular(self._cholesky, kernel[:old, old:], lower=True).T
+        rows = solve_triangular(self.cholesky, kernel[:old, old:], lower=True).T
         factor = np.zeros((n, n))
-        factor[:old, :old], factor[old:, :old] = self._cholesky, rows
+        factor[:old, :old], factor[old:, :old] = self.cholesky, rows
         corner = kernel[old:, old:] + np.diag(other.noise[old:]) - rows @ rows.T
-        factor[old:, old:] = other._factored(corner)
-        other.__dict__.update(_kernel=kernel, _cholesky=factor)
+        factor[old:, old:] = _factored(corner, other)
+        other.kernel, other.cholesky = kernel, factor
         return other
+
+
+def _factored(matrix: FloatArray, posterior: DensePosterior) -> FloatArray:
+    """Lower factor of the T of a posterior, or of what earlier observations leave of it."""
+    try:
+        factor: FloatArray = cho_factor(matrix, lower=True)[0]
+    except np.linalg.LinAlgError as cause:
+        raise NumericalError(
+            f"K + Lambda is not positive definite (n={len(posterior.observations)}, smallest noise "
+            f"{posterior.noise.min():.3g}, sigma^2 {posterior.prior.sigma**2:.3g}); raise the noise variance"
+        ) from cause
+    return factor

@@ -126,6 +126,12 @@ class MeshFreePosterior(Posterior):
     def _cell_blocks(self) -> CellBlocks:
         return self.base.factor.select_cells()
 
+    @property
+    def _solution(self) -> FloatArray:
+        """Block solution for y - m at the vertices and observations, (N, p)."""
+        solution = self.base.solution
+        return solution.about_mean(solution.blocks)
+
     def _between(self, x: Points) -> Between:
         """The points among the vertices and observations; the last ones are kept."""
         if self._placed is None or self._placed[0] is not x:
@@ -134,26 +140,28 @@ class MeshFreePosterior(Posterior):
             self._placed = (x, place)
         return self._placed[1]
 
-    def _field(self, x: Points) -> FloatArray:
+    def field_mean(self, x: Points) -> FloatArray:
+        """k(x)' T^-1 (y - m), (n,)."""
         if self.prior.is_constant:
-            return self._at(x)._field(x)
-        return self._between(x).field(self.base._shifted(self.base._solutions))
+            return self._at(x).field_mean(x)
+        return self._between(x).field(self._solution)
 
-    def _ones(self, x: Points) -> FloatArray:
+    def field_of_ones(self, x: Points) -> FloatArray:
+        """k(x)' T^-1 1, (n,)."""
         if self.prior.is_constant:
-            return self._at(x)._ones(x)
-        return self._between(x).field(self.base._solutions[1])
+            return self._at(x).field_of_ones(x)
+        return self._between(x).field(self.base.solution.blocks[1])
 
-    def _field_variance(self, x: Points) -> FloatArray:
+    def field_variance(self, x: Points) -> FloatArray:
+        """k(x, x) - k(x)' T^-1 k(x), (n,)."""
         if self.prior.is_constant:
-            return self._at(x)._field_variance(x)
+            return self._at(x).field_variance(x)
         return self.base.prior.amplitude * self._between(x).variance(self._cell_blocks)
 
     def mean_slope(self, x: Points) -> FloatArray:
         """Derivative of the posterior mean along the edge, towards its head, (n,)."""
         self._require_slopes()
-        solution = self.base._shifted(self.base._solutions)
-        return self.prior.matern.kappa * self._between(x).field_slope(solution)
+        return self.prior.matern.kappa * self._between(x).field_slope(self._solution)
 
     def variance_slope(self, x: Points) -> FloatArray:
         """Derivative of the posterior variance along the edge, towards its head, (n,)."""
@@ -161,7 +169,7 @@ class MeshFreePosterior(Posterior):
         place, kappa = self._between(x), self.prior.matern.kappa
         slope = self.base.prior.amplitude * place.variance_slope(self._cell_blocks)
         if self._mean_is_estimated:
-            solution = self.base._solutions[1]
+            solution = self.base.solution.blocks[1]
             missing, change = 1 - place.field(solution), -place.field_slope(solution)
             slope = slope + 2 * missing * change / self.mean_precision
         return kappa * slope
@@ -172,11 +180,13 @@ class MeshFreePosterior(Posterior):
                 "slopes exist for the field itself, got a variance made constant; leave constant_variance out"
             )
 
-    def _field_covariance(self, x: Points, y: Points) -> FloatArray:
-        return self._at(x, y)._field_covariance(x, y)
+    def field_covariance(self, x: Points, y: Points) -> FloatArray:
+        """k(x, y) - k(x)' T^-1 k(y), (n, m)."""
+        return self._at(x, y).field_covariance(x, y)
 
-    def _field_deviations(self, x: Points, rng: np.random.Generator, n: int) -> FloatArray:
-        return self._at(x)._field_deviations(x, rng, n)
+    def field_deviations(self, x: Points, rng: np.random.Generator, n: int) -> FloatArray:
+        """n draws of the field minus its mean, (n, len(x))."""
+        return self._at(x).field_deviations(x, rng, n)
 
     @property
     def estimated_mean(self) -> float:
@@ -201,15 +211,18 @@ class MeshFreePosterior(Posterior):
         return self.base.evidence_derivatives()
 
     @property
-    def _dual(self) -> FloatArray:
-        return self.base._dual
+    def dual(self) -> FloatArray:
+        """T^-1 (y - m), (n,)."""
+        return self.base.dual
 
     @property
-    def _dual_of_ones(self) -> FloatArray:
-        return self.base._dual_of_ones
+    def dual_of_ones(self) -> FloatArray:
+        """T^-1 1, (n,)."""
+        return self.base.dual_of_ones
 
-    def _inverse_diagonal(self) -> FloatArray:
-        return self.base._inverse_diagonal()
+    def inverse_diagonal(self) -> FloatArray:
+        """[T^-1]_ii, (n,)."""
+        return self.base.inverse_diagonal()
 
     def with_parameters(self, prior: Prior, regularization: float | None) -> Self:
         """The posterior of the same data under other parameters; the mesh of the observations stays."""
@@ -220,7 +233,7 @@ class MeshFreePosterior(Posterior):
         other = type(self)(prior, self.observations, regularization=regularization, mean=self.mean_setting)
         if self.prior.is_rescaling_of(prior):
             nodal = self.base.prior.rescaled(range=prior.range, sigma=prior.sigma)
-            other.__dict__["base"] = self.base.with_parameters(nodal, regularization)
+            other.base = self.base.with_parameters(nodal, regularization)
         return other
 
     def extend(self, new: Observations) -> Self:

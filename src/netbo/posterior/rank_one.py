@@ -1,12 +1,13 @@
 """Mean and variance of the field at all nodes, and how one more observation changes them by rank one."""
 
 from dataclasses import dataclass
-from typing import Self
+from functools import cached_property
+from typing import Protocol, Self
 
 import numpy as np
 
 from netbo.arrays import FloatArray, IntArray
-from netbo.fem import Location
+from netbo.fem import Location, Mesh
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,11 @@ class NodalMeans:
     ones_ones: float  # 1' T^-1 1
     ones_values: float  # 1' T^-1 v
 
+    @property
+    def shift(self) -> float:
+        """What an estimated mean is beyond the constant that was subtracted from the values."""
+        return self.ones_values / self.ones_ones if len(self.ones) else 0.0
+
     def after(self, step: Step) -> Self:
         """The same after one more observation."""
         gain = step.column / step.denominator
@@ -81,6 +87,58 @@ class NodalSpread:
         )
 
 
-def gained(step: Step) -> float:
-    """Information the observation adds, log(1 + variance / noise) / 2."""
-    return float(np.log1p(step.variance / step.noise)) / 2
+class NodalState(Protocol):
+    """Mean and variance of the field at all nodes, solved for or updated."""
+
+    @property
+    def means(self) -> NodalMeans:
+        """Of the field."""
+
+    @property
+    def spread(self) -> NodalSpread:
+        """Of the field."""
+
+    @property
+    def information_gain(self) -> float:
+        """Mutual information of data and field."""
+
+    @property
+    def n_updates(self) -> int:
+        """Observations added since the last factorization."""
+
+    def column(self, at: Location) -> FloatArray:
+        """(Q + D)^-1 e(x) at all nodes for a single point, (N,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Updated:
+    """The state after one more observation: a pass over the nodes instead of a factorization."""
+
+    before: NodalState
+    step: Step
+    mesh: Mesh
+
+    @cached_property
+    def means(self) -> NodalMeans:
+        """Of the field."""
+        return self.before.means.after(self.step)
+
+    @cached_property
+    def spread(self) -> NodalSpread:
+        """Of the field."""
+        left, right, _ = self.mesh.cell_ends
+        return self.before.spread.after(self.step, left, right)
+
+    @property
+    def information_gain(self) -> float:
+        """Mutual information of data and field; the observation adds log(1 + variance / noise) / 2."""
+        return self.before.information_gain + float(np.log1p(self.step.variance / self.step.noise)) / 2
+
+    @property
+    def n_updates(self) -> int:
+        """Observations added since the last factorization."""
+        return self.before.n_updates + 1
+
+    def column(self, at: Location) -> FloatArray:
+        """(Q + D)^-1 e(x) at all nodes for a single point, (N,)."""
+        return self.step.project(self.before.column(at), at)

@@ -45,13 +45,51 @@ class MaternOnSpace:
         return self.matern.sigma
 
 
-# The finite element prior k_h for whole 2 alpha (lemma:kernel in terms of fem basis), in block form.
-
-_OF_KAPPA = (  # what is known of the unit field, which depends on kappa alone
-    "elements", "robin", "noise", "unit_factor", "_unit_selected", "_next_factor", "_next_selected",
-    "_stiffness", "stiffness_trace",
-)  # fmt: skip
 COLUMNS = 16  # right-hand sides solved at a time: bounds the memory of a covariance
+
+
+@dataclass(frozen=True, eq=False)
+class UnitField:
+    """The field on a mesh at unit amplitude, lengths in the unit 1/kappa: the same for every sigma."""
+
+    mesh: Mesh
+    elements: Elements  # with one Taylor coefficient to spare
+    robin: FloatArray  # Robin parameter of every vertex
+    order: int  # p = 2 alpha
+
+    def factored(self, load: Load) -> BlockFactor:
+        """The block system with the load of observations."""
+        return BlockFactor(self.mesh.topology, self.elements, self.order, load, self.robin)
+
+    @cached_property
+    def factor(self) -> BlockFactor:
+        """The block system without observations."""
+        return BlockFactor(self.mesh.topology, self.elements, self.order, None, self.robin)
+
+    @cached_property
+    def selected(self) -> SelectedInverse:
+        """Variances at the nodes and covariances across cells."""
+        return self.factor.select()
+
+    @cached_property
+    def stiffness(self) -> BlockFactor:
+        """K = K_0; its log|K| has interior nodes in units of their element's diagonal."""
+        return BlockFactor(self.mesh.topology, self.elements, 1, None, self.robin)
+
+    @cached_property
+    def stiffness_trace(self) -> float:
+        """tr(K^-1 dK/ds) at s = 1."""
+        return log_determinant_derivative(self.stiffness)
+
+    @cached_property
+    def smoother(self) -> "UnitField":
+        """The field one order smoother: dCov_p / ds = -p Cov_(p+1)."""
+        return UnitField(self.mesh, self.elements, self.robin, self.order + 1)
+
+    @cached_property
+    def noise(self) -> FieldNoise:
+        """What a sample path is solved from."""
+        return FieldNoise(self.mesh.topology, self.elements, self.order, self.robin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,56 +109,22 @@ class FiniteElementPrior(MaternOnSpace):
         """p = 2 alpha."""
         return self.matern.order
 
-    def rescaled(self, *, range: float | None = None, sigma: float | None = None) -> Self:  # noqa: A002
-        """The same prior with another range, another sigma, or both."""
-        other = replace(self, matern=self.matern.rescaled(range=range, sigma=sigma))
-        if range is None or range == self.range:
-            other.__dict__.update((name, self.__dict__[name]) for name in _OF_KAPPA if name in self.__dict__)
-        return other
-
     @cached_property
-    def elements(self) -> Elements:
-        """Element matrices in the unit of length 1/kappa, with one Taylor coefficient to spare."""
+    def unit(self) -> UnitField:
+        """The field at unit amplitude, which a rescaled prior of the same range shares."""
+        robin = self.vertex_condition / self.matern.kappa
+        return UnitField(self.space, self._elements(), robin, self.order)
+
+    def _elements(self) -> Elements:
         cells = self.matern.kappa * self.space.cell_lengths
         return hat_elements(cells, self.order + 1, lumped=self.is_lumped)
 
-    @cached_property
-    def robin(self) -> FloatArray:
-        """Robin parameter of every vertex in the unit of length 1/kappa."""
-        return self.vertex_condition / self.matern.kappa
-
-    def factor(self, load: Load | None = None, order: int | None = None) -> BlockFactor:
-        """The block system of the unit field with the load of the observations."""
-        order = self.order if order is None else order
-        return BlockFactor(self.space.topology, self.elements, order, load, self.robin)
-
-    @cached_property
-    def unit_factor(self) -> BlockFactor:
-        """The block system of the unit field without observations."""
-        return self.factor()
-
-    @cached_property
-    def _unit_selected(self) -> SelectedInverse:
-        return self.unit_factor.select()
-
-    @property
-    def stiffness_logarithm(self) -> float:
-        """log|K|, with interior nodes in units of their element's diagonal."""
-        return self._stiffness.log_determinant
-
-    @cached_property
-    def stiffness_trace(self) -> float:
-        """tr(K^-1 dK/ds) at s = 1."""
-        return log_determinant_derivative(self._stiffness)
-
-    @cached_property
-    def _stiffness(self) -> BlockFactor:
-        return self.factor(order=1)
-
-    @cached_property
-    def noise(self) -> FieldNoise:
-        """What a sample path is solved from."""
-        return FieldNoise(self.space.topology, self.elements, self.order, self.robin)
+    def rescaled(self, *, range: float | None = None, sigma: float | None = None) -> Self:  # noqa: A002
+        """The same prior with another range, another sigma, or both."""
+        other = replace(self, matern=self.matern.rescaled(range=range, sigma=sigma))
+        if range in (None, self.range) and "unit" in vars(self):  # a new one's kappa may differ by rounding
+            vars(other)["unit"] = self.unit
+        return other
 
     @cached_property
     def amplitude(self) -> float:
@@ -131,35 +135,26 @@ class FiniteElementPrior(MaternOnSpace):
         """Factor a(x) by which the field at the points differs from sqrt(amplitude) times the unit field."""
         if not self.is_constant:
             return np.ones(len(at))
-        return self.sigma / np.sqrt(interpolated_variance(self._unit_selected, at))
+        return self.sigma / np.sqrt(interpolated_variance(self.unit.selected, at))
 
     def scale_derivative(self, at: Location) -> FloatArray:
         """d log a / d log kappa at fixed sigma: nu; p v_(p+1) / v_p where the variance is made constant."""
         if not self.is_constant:
             return np.full(len(at), self.matern.nu)
-        higher = interpolated_variance(self._next_selected, at)
-        return self.order * higher / interpolated_variance(self._unit_selected, at)
-
-    @cached_property
-    def _next_factor(self) -> BlockFactor:
-        """Of the field one order smoother: dCov_p / ds = -p Cov_(p+1)."""
-        return self.factor(order=self.order + 1)
-
-    @cached_property
-    def _next_selected(self) -> SelectedInverse:
-        return self._next_factor.select()
+        higher = interpolated_variance(self.unit.smoother.selected, at)
+        return self.order * higher / interpolated_variance(self.unit.selected, at)
 
     def variance(self, x: Points) -> FloatArray:
         """k_h(x, x), (n,)."""
         at = self.space.locate(x)
         if self.is_constant:
             return np.full(len(x), self.sigma**2)
-        return self.amplitude * interpolated_variance(self._unit_selected, at)
+        return self.amplitude * interpolated_variance(self.unit.selected, at)
 
     def covariance(self, x: Points, y: Points) -> FloatArray:
         """k_h(x, y), (n, m)."""
         at_x, at_y = self.space.locate(x), self.space.locate(y)
-        unit = field_covariance(self.unit_factor, at_x, at_y)
+        unit = field_covariance(self.unit.factor, at_x, at_y)
         return self.amplitude * self.scale(at_x)[:, None] * unit * self.scale(at_y)
 
     def range_derivative(self, x: Points, y: Points) -> FloatArray:
@@ -168,7 +163,8 @@ class FiniteElementPrior(MaternOnSpace):
         a(x) a(y) amplitude (2 p Cov_(p+1) - (a'(x) + a'(y)) Cov_p), with a' = d log a / d log kappa.
         """
         at_x, at_y = self.space.locate(x), self.space.locate(y)
-        unit, higher = (field_covariance(f, at_x, at_y) for f in (self.unit_factor, self._next_factor))
+        fields = (self.unit, self.unit.smoother)
+        unit, higher = (field_covariance(field.factor, at_x, at_y) for field in fields)
         stretch = self.scale_derivative(at_x)[:, None] + self.scale_derivative(at_y)
         change = 2 * self.order * higher - stretch * unit
         return self.amplitude * self.scale(at_x)[:, None] * change * self.scale(at_y)
@@ -178,7 +174,8 @@ class FiniteElementPrior(MaternOnSpace):
         at = self.space.locate(x)
         if self.is_constant:
             return np.zeros(len(x))
-        unit, higher = (interpolated_variance(z, at) for z in (self._unit_selected, self._next_selected))
+        fields = (self.unit, self.unit.smoother)
+        unit, higher = (interpolated_variance(field.selected, at) for field in fields)
         return 2 * self.amplitude * (self.order * higher - self.matern.nu * unit)
 
     def sample(self, x: Points, rng: np.random.Generator, n: int | None = None) -> FloatArray:
@@ -186,7 +183,7 @@ class FiniteElementPrior(MaternOnSpace):
         at = self.space.locate(x)
         paths = np.empty((1 if n is None else n, len(x)))
         for path in paths:
-            path[:] = self.path(self.unit_factor, at, rng)
+            path[:] = self.path(self.unit.factor, at, rng)
         return paths[0] if n is None else paths
 
     def path(
@@ -199,7 +196,7 @@ class FiniteElementPrior(MaternOnSpace):
         rhs = np.zeros((1, self.space.n_nodes, self.order))
         if load is not None:
             rhs[0, :, -1] = load
-        self.noise.add(rng, float(np.sqrt(self.amplitude)), rhs[0])
+        self.unit.noise.add(rng, float(np.sqrt(self.amplitude)), rhs[0])
         return self.scale(at) * at.interpolate(factor.solve(rhs)[0, :, -1])
 
 

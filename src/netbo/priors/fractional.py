@@ -14,8 +14,6 @@ from netbo.linalg import RationalField, RationalPower, ShiftedElements, ShiftedH
 from netbo.priors.base import gaussian_samples
 from netbo.priors.finite_element import COLUMNS, MaternOnSpace, interpolated_variance
 
-_OF_KAPPA = ("lowest", "power", "shifted", "field")  # what does not depend on the amplitude
-
 
 @dataclass(frozen=True, eq=False)
 class FractionalPrior(MaternOnSpace):
@@ -35,8 +33,8 @@ class FractionalPrior(MaternOnSpace):
     def rescaled(self, *, range: float | None = None, sigma: float | None = None) -> Self:  # noqa: A002
         """The same prior with another range, another sigma, or both."""
         other = replace(self, matern=self.matern.rescaled(range=range, sigma=sigma))
-        if range is None or range == self.range:
-            other.__dict__.update((name, self.__dict__[name]) for name in _OF_KAPPA if name in self.__dict__)
+        if range in (None, self.range) and "field" in vars(self):  # a new one's kappa may differ by rounding
+            vars(other)["field"] = self.field
         return other
 
     @cached_property
@@ -68,7 +66,7 @@ class FractionalPrior(MaternOnSpace):
 
     @cached_property
     def field(self) -> RationalField:
-        """The field at kappa = tau = 1, at the nodes."""
+        """The field at kappa = tau = 1, at the nodes, which a rescaled prior of the same range shares."""
         robin = self.vertex_condition / self.matern.kappa
         return RationalField(self.space.topology, self.shifted, self.power, robin)
 

@@ -104,9 +104,7 @@ class MaternOnGraph(ABC):
 class ExactPrior(FiniteElementPrior):
     """The true field at the nodes of a mesh; between them it is linear, and only there not exact."""
 
-    @cached_property
-    def elements(self) -> Elements:
-        """Element matrices of every cell in the unit of length 1/kappa, with one coefficient to spare."""
+    def _elements(self) -> Elements:
         return hyperbolic_elements(self.matern.kappa * self.space.cell_lengths, self.order + 1)
 
 
