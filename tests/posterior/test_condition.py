@@ -49,6 +49,16 @@ def test_noise_has_to_come_from_somewhere(prior):
         condition(prior, two_observations())
 
 
+def test_noise_is_another_word_for_regularization(prior):
+    data, x = two_observations(), contract_points()
+    ours, papers = condition(prior, data, noise=0.1), condition(prior, data, regularization=0.1)
+
+    assert np.array_equal(ours.mean(x), papers.mean(x))
+    assert ours.regularization == papers.regularization
+    with pytest.raises(ParameterError, match=r"are one variance, got 0.1 and 0.2; pass one of them"):
+        condition(prior, data, regularization=0.1, noise=0.2)
+
+
 def test_points_beyond_their_edge_are_refused(prior):
     with pytest.raises(PointError, match=r"distances must lie within the edge, got 99.0 on edge 0"):
         condition(prior, Observations(Points([0], [99.0]), [1.0]), regularization=0.1)

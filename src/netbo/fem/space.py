@@ -65,7 +65,35 @@ class FiniteElementSpace:
         n_nodes: int | None = None,
         min_cells: int = 1,
     ) -> Self:
-        """The space with cells of at most `max_cell`, or the finest with at most `n_nodes` nodes."""
+        """The space with cells of at most `max_cell`, or the finest with at most `n_nodes` nodes.
+
+        Parameters
+        ----------
+        graph : MetricGraph
+            The network.
+        max_cell : float, optional
+            Largest length of a cell, in the unit of the graph.
+        n_nodes : int, optional
+            Largest number of nodes; give this or `max_cell`.
+        min_cells : int, default 1
+            Fewest cells of an edge.
+
+        Returns
+        -------
+        FiniteElementSpace
+            With equal cells on every edge.
+
+        Raises
+        ------
+        ParameterError
+            If not exactly one of `max_cell` and `n_nodes` is given, or a number is too small.
+
+        Examples
+        --------
+        >>> import netbo
+        >>> netbo.FiniteElementSpace.build(netbo.interval(3.0), n_nodes=10)
+        FiniteElementSpace(10 nodes, cells of at most 0.333333)
+        """
         if (max_cell is None) == (n_nodes is None):
             raise ParameterError(
                 f"a mesh needs max_cell or n_nodes, got {max_cell} and {n_nodes}; pass exactly one of them"

@@ -18,12 +18,11 @@ from netbo.posterior.fitting import (
     Fit,
     FitBounds,
     Parameters,
-    SmoothnessFit,
     fit_parameters,
-    fit_smoothness,
 )
 from netbo.posterior.mixture import MixturePosterior, weights_by_evidence
 from netbo.posterior.observations import Observations
+from netbo.posterior.smoothness import SmoothnessFit, fit_smoothness
 
 __all__ = [
     "ESTIMATED",

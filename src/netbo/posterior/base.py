@@ -60,7 +60,7 @@ class MeanSetting(Enum):
     ESTIMATED = "estimated"  # by generalized least squares; its uncertainty is part of the posterior
 
 
-ESTIMATED = MeanSetting.ESTIMATED
+ESTIMATED = MeanSetting.ESTIMATED  # given as mean= to condition or fit_parameters
 Mean = float | MeanSetting
 
 
@@ -100,10 +100,38 @@ class EvidenceDerivatives:
 
 
 class Posterior(ABC):
-    """The field given observations: a Gaussian field again.
+    """The field given observations: a Gaussian field again. `condition` makes one.
 
     Subclasses answer for the field without its mean; the mean is added here. With an estimated mean,
     mu = m + k(x)' T^-1 (y - m) and the variance grows by (1 - k(x)' T^-1 1)^2 / (1' T^-1 1).
+
+    Attributes
+    ----------
+    prior : Prior
+        The field before the data.
+    observations : Observations
+        The data.
+    regularization : float or None
+        Noise variance of observations without their own.
+    noise : ndarray
+        Noise variance of every observation, (n,).
+    mean_setting : float or ESTIMATED
+        The constant mean that was asked for; `estimated_mean` is its number.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> graph = netbo.interval(3.0)
+    >>> prior = netbo.whittle_matern(graph, netbo.Matern(alpha=1.0, range=1.0))
+    >>> data = netbo.Observations(graph.points(0, [0.5, 2.0]), [1.0, -1.0])
+    >>> posterior = netbo.condition(prior, data, noise=0.01)
+    >>> round(posterior.log_evidence(), 3), round(posterior.information_gain(), 3)
+    (-2.874, 4.683)
+    >>> x = graph.points(0, [0.5, 1.0])
+    >>> posterior.sample(x, np.random.default_rng(0), n=3).shape
+    (3, 2)
+    >>> posterior.extend(netbo.Observations(x[1:], [0.0])).std(x).round(3).tolist()
+    [0.099, 0.099]
     """
 
     def __init__(
@@ -179,11 +207,24 @@ class Posterior(ABC):
 
     @abstractmethod
     def with_parameters(self, prior: Prior, regularization: float | None) -> Self:
-        """The posterior of the same data and mean setting under a rescaled prior and another noise."""
+        """The posterior of the same data and mean setting under a rescaled prior and another noise.
+
+        Parameters
+        ----------
+        prior : Prior
+            `self.prior.rescaled(...)`: another range, another sigma, or both.
+        regularization : float or None
+            Noise variance of observations without their own.
+
+        Raises
+        ------
+        ParameterError
+            If the prior is another one.
+        """
 
     @abstractmethod
     def extend(self, new: Observations) -> Self:
-        """The posterior after more observations, with the parameters as they are."""
+        """The posterior after more observations, with the parameters as they are; this one stays."""
 
     @property
     def _mean_is_estimated(self) -> bool:
@@ -215,7 +256,24 @@ class Posterior(ABC):
     def sample(
         self, x: Points, rng: np.random.Generator, *, scale: float = 1.0, n: int | None = None
     ) -> FloatArray:
-        """A sample path at x, (len(x),); n paths, (n, len(x)); deviations from the mean times `scale`."""
+        """A sample path of the posterior, or several.
+
+        Parameters
+        ----------
+        x : Points
+            Where to sample.
+        rng : numpy.random.Generator
+            The same state gives the same paths.
+        scale : float, default 1.0
+            By which deviations from the posterior mean are multiplied.
+        n : int, optional
+            Number of paths.
+
+        Returns
+        -------
+        ndarray
+            One path, (len(x),), or n of them, (n, len(x)).
+        """
         deviations, _ = self.draw(x, rng, 1 if n is None else n)
         paths: FloatArray = self.mean(x) + scale * deviations
         return paths[0] if n is None else paths

@@ -12,18 +12,66 @@ from netbo.priors import DensePrior, FiniteElementPrior, MeshFreePrior, Prior
 
 
 def condition(
-    prior: Prior, observations: Observations, *, regularization: float | None = None, mean: Mean = 0.0
+    prior: Prior,
+    observations: Observations,
+    *,
+    regularization: float | None = None,
+    noise: float | None = None,
+    mean: Mean = 0.0,
 ) -> Posterior:
     """The posterior of the field given observations.
 
-    regularization: the lambda of eq:postmean, the noise variance of observations without their own.
-    mean: the constant mean of the field, or ESTIMATED.
+    Parameters
+    ----------
+    prior : Prior
+        The field before the data: from `whittle_matern`, `spectral` or `euclidean_matern`.
+    observations : Observations
+        Values at points of the prior's network; none at all gives the prior back.
+    regularization : float, optional
+        The lambda of eq:postmean: the noise variance of observations without their own.
+    noise : float, optional
+        The same number under the name it has in `Observations` and `Optimizer`; give one of the two.
+    mean : float or ESTIMATED, default 0.0
+        The constant mean of the field; ESTIMATED finds it by generalized least squares and counts its
+        uncertainty.
 
+    Returns
+    -------
+    Posterior
+        Ready to ask: `mean`, `std`, `covariance`, `sample`, `log_evidence`.
+
+    Raises
+    ------
+    ParameterError
+        If `prior` is none, if the mean is not finite, or if both `regularization` and `noise` are given.
+    ObservationError
+        If an observation has no noise variance, or a mean is to be estimated from no observation.
+    PointError
+        If a point is not on the prior's network.
+
+    Notes
+    -----
     With a finite element prior the evidence is exact to rounding for every noise at the nodes; for points
     inside cells it loses about 1e-16 sigma^2 / lambda, so put nearly noiseless points at nodes.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> graph = netbo.interval(3.0)
+    >>> prior = netbo.whittle_matern(graph, netbo.Matern(alpha=1.0, range=1.0))
+    >>> data = netbo.Observations(graph.points(0, [0.5, 2.0]), [1.0, -1.0])
+    >>> posterior = netbo.condition(prior, data, noise=0.01)
+    >>> x = graph.points(0, [0.5, 1.0])
+    >>> posterior.mean(x).round(3).tolist(), posterior.std(x).round(3).tolist()
+    ([0.991, 0.324], [0.1, 0.872])
     """
     if not isinstance(prior, FiniteElementPrior | DensePrior):
         raise ParameterError(f"condition needs a prior, got {type(prior).__name__}; see whittle_matern")
+    if regularization is not None and noise is not None:
+        raise ParameterError(
+            f"regularization and noise are one variance, got {regularization} and {noise}; pass one of them"
+        )
+    regularization = noise if regularization is None else regularization
     if not isinstance(mean, MeanSetting) and not math.isfinite(mean):
         raise ParameterError(f"mean must be a finite number or ESTIMATED, got {mean}; 0 is the paper's")
     if isinstance(mean, MeanSetting) and not len(observations):

@@ -1,4 +1,4 @@
-"""Range, amplitude, noise, mean and smoothness by maximum likelihood, with log-normal hyperpriors.
+"""Range, amplitude, noise and mean by maximum likelihood, with log-normal hyperpriors.
 
 Searched in logarithms: the range always; sigma and the noise-to-signal ratio rho = lambda / sigma^2 when they
 are free. When both are free and no observation has noise of its own, sigma has a closed form given the others
@@ -7,13 +7,11 @@ and is not searched. The log evidence replaces the log|K| printed in alg: benchm
 
 import itertools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize
 
 from netbo.arrays import FloatArray
 from netbo.errors import NumericalError, ObservationError, ParameterError
@@ -76,20 +74,46 @@ _WORST = 1e25  # stands for an evidence that could not be computed
 
 
 class Amplitude(Enum):
-    """What a fit does with the amplitude of the prior."""
+    """What a fit does with the amplitude of the prior.
 
-    ESTIMATED = "estimated"
+    Examples
+    --------
+    >>> Amplitude("fixed tau")
+    <Amplitude.FIXED_TAU: 'fixed tau'>
+    """
+
+    ESTIMATED = "estimated"  # sigma is fitted
     FIXED_SIGMA = "fixed sigma"  # the prior's standard deviation stays
     FIXED_TAU = "fixed tau"  # the prior's tau stays and sigma follows the range: the paper's way
 
 
 @dataclass(frozen=True, slots=True)
 class FitBounds:
-    """Where parameters may lie: the range in diameters (of the largest component), sigma in spreads of y."""
+    """Where the parameters of a fit may lie, in units that fit every network and every objective.
+
+    Parameters
+    ----------
+    range : tuple of float, default (0.01, 10.0)
+        In diameters of the largest component.
+    sigma : tuple of float, default (1e-3, 1e3)
+        In spreads of the observed values.
+    noise_ratio : tuple of float, default (1e-8, 1e2)
+        lambda / sigma^2.
+
+    Raises
+    ------
+    ParameterError
+        If bounds are not 0 < low <= high < inf.
+
+    Examples
+    --------
+    >>> FitBounds(range=(0.1, 1.0)).noise_ratio
+    (1e-08, 100.0)
+    """
 
     range: tuple[float, float] = (0.01, 10.0)
     sigma: tuple[float, float] = (1e-3, 1e3)
-    noise_ratio: tuple[float, float] = (1e-8, 1e2)  # lambda / sigma^2
+    noise_ratio: tuple[float, float] = (1e-8, 1e2)
 
     def __post_init__(self) -> None:
         for name in ("range", "sigma", "noise_ratio"):
@@ -111,13 +135,29 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What a fit found and what it did."""
+    """What a fit found and what it did; made by `fit_parameters`, with an example there.
 
-    posterior: Posterior  # with the fitted parameters
+    Attributes
+    ----------
+    posterior : Posterior
+        With the fitted parameters.
+    log_evidence : float
+        Log density of the data there.
+    log_belief : float
+        Log density of the beliefs at the parameters, up to a constant; 0 without beliefs.
+    evaluations : int
+        Of the evidence, grid included.
+    at_bound : tuple of str
+        Parameters that stopped at a bound: the data want more, or say nothing.
+    converged : bool
+        Whether the search came to rest.
+    """
+
+    posterior: Posterior
     log_evidence: float
-    log_belief: float  # log density of the beliefs at the parameters, up to a constant; 0 without beliefs
-    evaluations: int  # of the evidence, grid included
-    at_bound: tuple[str, ...]  # parameters that stopped at a bound: the data want more, or say nothing
+    log_belief: float
+    evaluations: int
+    at_bound: tuple[str, ...]
     converged: bool
 
     @property
@@ -155,11 +195,49 @@ def fit_parameters(
 ) -> Fit:
     """Fit the prior to observations by maximum likelihood, or to the most probable value given beliefs.
 
-    regularization: the noise variance, if it is known; None fits it.
-    beliefs: opinions on range and noise; without them a dozen values may put all noise into the function.
-    amplitude: whether sigma is fitted, kept, or follows from the prior's tau as in alg: benchmarks.
-    start: an earlier fit, or its parameters, to continue from; the search is then local.
-    is_quick: look at fewer starting points; for networks so large that an evaluation takes a second.
+    Parameters
+    ----------
+    prior : Prior
+        Its kind and smoothness stay; its range and sigma are fitted.
+    observations : Observations
+        At least one.
+    regularization : float, optional
+        The noise variance of observations without their own, if it is known; None fits it.
+    mean : float or ESTIMATED, default ESTIMATED
+        The constant mean of the field.
+    amplitude : Amplitude, default Amplitude.ESTIMATED
+        Whether sigma is fitted, kept, or follows from the prior's tau as in alg: benchmarks.
+    bounds : FitBounds, optional
+        Where the parameters may lie.
+    beliefs : Beliefs, optional
+        Log-normal hyperpriors of range and noise ratio; without them a dozen values may put all noise into
+        the function.
+    start : Fit or Parameters, optional
+        An earlier fit, or its parameters, to continue from; the search is then local.
+    is_quick : bool, default False
+        Look at fewer starting points; for networks so large that an evaluation takes a second.
+
+    Returns
+    -------
+    Fit
+        The posterior with the fitted parameters, and how the search went.
+
+    Raises
+    ------
+    ObservationError
+        If there are no observations.
+    ParameterError
+        If tau is to stay and the prior has none.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> graph = netbo.interval(3.0)
+    >>> x = graph.points(0, [0.1, 0.4, 0.8, 1.1, 1.5, 1.9, 2.2, 2.6, 2.9])
+    >>> prior = netbo.whittle_matern(graph, netbo.Matern(alpha=1.0, range=1.0))
+    >>> fit = netbo.fit_parameters(prior, netbo.Observations(x, np.sin(2 * x.z)), regularization=1e-4)
+    >>> round(fit.prior.range, 2), round(fit.prior.sigma, 2), fit.converged, fit.at_bound
+    (1.89, 0.7, True, ())
     """
     if not len(observations):
         raise ObservationError("a fit needs at least one observation, got none; measure first")
@@ -364,64 +442,3 @@ def _spread(values: FloatArray, mean: Mean) -> float:
     centre = float(mean) if isinstance(mean, (int, float)) else float(values.mean())
     spread = float(np.sqrt(np.mean((values - centre) ** 2)))
     return spread if spread > 0 else max(abs(centre), 1.0)
-
-
-# The smoothness alpha from data, with range and amplitude fitted along.
-
-COARSE_ALPHAS = (0.3, 0.5, 0.75, 1.0, 1.5, 2.0)  # where the search for alpha looks first
-SMALLEST = 0.26  # above 1/4, where the variance is infinite
-ALPHA_TOLERANCE = 1e-3  # of the search; data rarely tell alpha to a tenth
-
-
-@dataclass(frozen=True, slots=True)
-class SmoothnessFit:
-    """The most likely alpha, the fit there, and the profile of the evidence that led to it."""
-
-    alpha: float
-    fit: Fit
-    profile: tuple[tuple[float, float], ...]  # (alpha, log evidence maximized over the rest), by alpha
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Smallest and largest alpha looked at whose log evidence is within 2 of the best."""
-        near = [alpha for alpha, evidence in self.profile if evidence >= self.fit.log_evidence - 2.0]
-        return min(near), max(near)
-
-
-def fit_smoothness(
-    prior: Callable[[float], Prior],
-    observations: Observations,
-    *,
-    bounds: tuple[float, float] = (0.3, 2.0),
-    **options: Any,
-) -> SmoothnessFit:
-    """Fit alpha, and range, sigma, noise and mean along with it, by maximum likelihood.
-
-    prior: makes the prior of an alpha, such as `lambda a: whittle_matern(space, Matern(a, range=1.0))`.
-    bounds: where alpha may lie.
-    options: as for `fit_parameters`.
-    """
-    low, high = bounds
-    if not SMALLEST <= low < high < np.inf:
-        raise ParameterError(f"bounds of alpha must be {SMALLEST} <= low < high, got {bounds}; swap them?")
-    fits: dict[float, Fit] = {}
-
-    def loss(alpha: float) -> float:
-        if alpha not in fits:
-            near = min(fits, key=lambda other: abs(np.log(other / alpha)), default=None)
-            start = None if near is None else fits[near]
-            fits[alpha] = fit_parameters(prior(alpha), observations, start=start, **options)
-        return -fits[alpha].log_evidence
-
-    grid = np.unique(np.clip(COARSE_ALPHAS, low, high))
-    best = int(np.argmin([loss(float(alpha)) for alpha in grid]))
-    around = (float(grid[max(best - 1, 0)]), float(grid[min(best + 1, len(grid) - 1)]))
-    minimize_scalar(
-        lambda v: loss(float(np.exp(v))),
-        bounds=np.log(around),
-        method="bounded",
-        options={"xatol": ALPHA_TOLERANCE},
-    )
-    alpha = min(fits, key=lambda each: -fits[each].log_evidence)
-    profile = tuple((each, fits[each].log_evidence) for each in sorted(fits))
-    return SmoothnessFit(alpha, fits[alpha], profile)

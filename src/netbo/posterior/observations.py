@@ -13,11 +13,35 @@ from netbo.geometry import Points
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
 class Observations:
-    """Values measured at points; `noise` holds variances, NaN where the common one applies."""
+    """Values measured at points of a network.
+
+    Parameters
+    ----------
+    points : Points
+        Where they were measured, n of them; a point may come twice.
+    values : array_like
+        What was measured, (n,), finite.
+    noise : array_like, optional
+        Variances of the measurements, one or (n,); NaN, as without this argument, where the common variance
+        given to `condition` or found by `fit_parameters` holds.
+
+    Raises
+    ------
+    ObservationError
+        If there is not one finite value per point, or a variance is not positive.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> graph = netbo.interval(3.0)
+    >>> data = netbo.Observations(graph.points(0, [0.5, 2.0]), [1.0, -1.0], noise=[0.01, float("nan")])
+    >>> len(data), data.has_own_noise.tolist(), data.noise_variances(0.2).tolist()
+    (2, [True, False], [0.01, 0.2])
+    """
 
     points: Points
     values: FloatArray  # (n,)
-    noise: FloatArray  # (n,) variances
+    noise: FloatArray  # (n,) variances, NaN where the common one holds
 
     def __init__(self, points: Points, values: ArrayLike, noise: ArrayLike | None = None) -> None:
         y = as_float_vector(values, "observed values", ObservationError)

@@ -13,7 +13,19 @@ from netbo.geometry import MetricGraph, Points
 
 @runtime_checkable
 class Prior(Protocol):
-    """A centred Gaussian field on a metric graph with a range and a standard deviation."""
+    """A centred Gaussian field on a metric graph with a range and a standard deviation.
+
+    `whittle_matern`, `spectral`, `euclidean_matern` and `sum_of` make priors. A class of your own with these
+    members works wherever a prior is asked for; one with those of `DensePrior` can also be conditioned.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> graph = netbo.interval(3.0)
+    >>> prior = netbo.euclidean_matern(graph, nu=0.5, range=1.0)
+    >>> isinstance(prior, netbo.Prior), prior.rescaled(sigma=3.0).variance(graph.points(0, 1.5)).tolist()
+    (True, [9.0])
+    """
 
     @property
     def graph(self) -> MetricGraph:

@@ -74,7 +74,39 @@ class EuclideanPrior(KernelPrior):
 
 
 def euclidean_matern(graph: MetricGraph, *, nu: float, range: float, sigma: float = 1.0) -> EuclideanPrior:  # noqa: A002
-    """The Matérn prior of straight-line distance for nu = 1/2, 3/2, 5/2, on a graph with coordinates."""
+    """The Matérn prior of straight-line distance, which does not see the network.
+
+    Parameters
+    ----------
+    graph : MetricGraph
+        With coordinates.
+    nu : {0.5, 1.5, 2.5}
+        Smoothness; 0.5 is the paper's baseline (equa: eucl baseline).
+    range : float
+        Distance at which the correlation has fallen to about 0.14, sqrt(8 nu) times the length scale.
+    sigma : float, default 1.0
+        Standard deviation.
+
+    Returns
+    -------
+    EuclideanPrior
+        sigma^2 times a Matérn correlation of |x - x'|.
+
+    Raises
+    ------
+    ParameterError
+        If nu is another number, or range or sigma is not positive and finite.
+    GraphError
+        If the graph has no coordinates.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> graph = netbo.interval(3.0)
+    >>> prior = netbo.euclidean_matern(graph, nu=0.5, range=2.0)
+    >>> prior.covariance(graph.points(0, 0.5), graph.points(0, [0.5, 2.0])).round(4).tolist()
+    [[1.0, 0.2231]]
+    """
     if nu not in _CORRELATIONS:
         raise ParameterError(f"nu must be 1/2, 3/2 or 5/2, got {nu}; 1/2 is the paper's baseline")
     for name, value in (("range", range), ("sigma", sigma)):

@@ -14,9 +14,28 @@ SMALLEST_ALPHA = 0.25  # at and below it the field is no function: its variance 
 class Matern:
     """Parameters of the field L^alpha (tau u) = W, L = kappa^2 - Laplacian (equa:prior gaussian).
 
-    Give kappa or range = sqrt(8 nu) / kappa, nu = 2 alpha - 1/2, and tau or sigma, the standard deviation
-    the field would have on the infinite line. The amplitude left out is 1, in the spelling of the first.
+    Give kappa or range, and tau or sigma or neither: the amplitude is then 1, in the spelling of the first.
 
+    Parameters
+    ----------
+    alpha : float
+        Smoothness, above 1/4: nu = 2 alpha - 1/2.
+    kappa : float, optional
+        Inverse length scale, the paper's spelling of the range.
+    tau : float, optional
+        Inverse amplitude, the paper's spelling of sigma.
+    range : float, optional
+        sqrt(8 nu) / kappa, the distance at which the correlation on a line has fallen to about 0.14.
+    sigma : float, optional
+        The standard deviation that the field would have on the infinite line.
+
+    Raises
+    ------
+    ParameterError
+        If alpha is not above 1/4, a parameter is not positive and finite, or both spellings of one are given.
+
+    Examples
+    --------
     >>> matern = Matern(alpha=1.0, range=2.0, sigma=3.0)
     >>> matern.kappa, round(matern.sigma, 12), matern.nu
     (1.7320508075688772, 3.0, 1.5)

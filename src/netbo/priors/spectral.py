@@ -81,7 +81,40 @@ def spectral(
     vertex_condition: ArrayLike = 0.0,
     constant_variance: bool = False,
 ) -> SpectralPrior | ConstantVariance:
-    """The Whittle-Matérn prior on a finite element space for any alpha > 1/4, N_h up to 2,000."""
+    """The Whittle-Matérn prior on a finite element space by its eigenpairs: any alpha > 1/4, but dense.
+
+    Parameters
+    ----------
+    space : FiniteElementSpace
+        Of at most 2,000 nodes.
+    matern : Matern
+        Smoothness, range and amplitude.
+    lumped : bool, default False
+        Replace the mass C by its row sums.
+    vertex_condition : array_like, default 0.0
+        theta >= 0 of eq:kirchhoff, one number or one for every vertex; 0 is Kirchhoff.
+    constant_variance : bool, default False
+        Divide the field by its standard deviation, which is sqrt(2) larger at dead ends.
+
+    Returns
+    -------
+    SpectralPrior or ConstantVariance
+        The latter with a constant variance.
+
+    Raises
+    ------
+    ParameterError
+        If the space has more nodes, or a vertex condition is negative.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> graph = netbo.interval(3.0)
+    >>> space = netbo.FiniteElementSpace.build(graph, max_cell=0.5)
+    >>> prior = netbo.spectral(space, netbo.Matern(alpha=0.75, range=1.0))
+    >>> prior.variance(graph.points(0, [0.5, 2.0])).round(3).tolist()
+    [1.165, 1.06]
+    """
     if space.n_nodes > LARGEST_SPACE:
         raise ParameterError(
             f"the spectral prior is dense, at most {LARGEST_SPACE} nodes, got {space.n_nodes}; "

@@ -30,14 +30,43 @@ def whittle_matern(
 ) -> Prior:
     """The Whittle-Matérn prior for alpha > 1/4: on a finite element space, or exact on a network.
 
-    where: a finite element space gives the paper's k_h; a network gives the true kernel, without a mesh.
-    lumped: replace the mass C by its row sums, as the paper does for speed; not needed for speed here.
-    vertex_condition: theta >= 0 of eq:kirchhoff, one number or one for every vertex; 0 is Kirchhoff.
-    constant_variance: divide the field by its standard deviation, which is sqrt(2) larger at dead ends.
-    tolerance: kernel error relative to the variance, where 2 alpha is no whole number up to 4 and x^(2 alpha)
-        is approximated; the prior's `error` says what was reached.
+    Parameters
+    ----------
+    where : FiniteElementSpace or MetricGraph
+        A finite element space gives the paper's k_h; a network gives the true kernel, without a mesh.
+    matern : Matern
+        Smoothness, range and amplitude.
+    lumped : bool, default False
+        Replace the mass C by its row sums, as the paper does for speed; not needed for speed here.
+    vertex_condition : array_like, default 0.0
+        theta >= 0 of eq:kirchhoff, one number or one for every vertex; 0 is Kirchhoff.
+    constant_variance : bool, default False
+        Divide the field by its standard deviation, which is sqrt(2) larger at dead ends.
+    tolerance : float, default 1e-8
+        Kernel error relative to the variance, where 2 alpha is no whole number up to 4 and x^(2 alpha) is
+        approximated; the prior's `error` says what was reached.
 
-    The cost of a posterior does not grow with the data for whole 2 alpha <= 4; otherwise it does.
+    Returns
+    -------
+    Prior
+        Its posterior's cost does not grow with the data for whole 2 alpha <= 4; otherwise it does.
+
+    Raises
+    ------
+    ParameterError
+        If `where` is neither, a vertex condition is negative, the mass of a network is to be lumped, 2 alpha
+        is a whole number above 4, or the range is so long that the variance has no number.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> graph = netbo.interval(3.0)
+    >>> matern = netbo.Matern(alpha=1.0, range=1.0)
+    >>> x = graph.points(0, [0.0, 1.5])  # a dead end, and far from all of them
+    >>> netbo.whittle_matern(graph, matern).variance(x).round(3).tolist()
+    [2.0, 1.001]
+    >>> netbo.whittle_matern(graph, matern, constant_variance=True).variance(x).round(3).tolist()
+    [1.0, 1.0]
     """
     if not isinstance(where, FiniteElementSpace | MetricGraph):
         raise ParameterError(
