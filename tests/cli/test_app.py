@@ -1,7 +1,9 @@
 """The command as people type it: help, version, errors and exit codes."""
 
+import re
 import subprocess
 import sys
+from importlib import import_module
 
 import click
 import pytest
@@ -9,6 +11,7 @@ from click.testing import CliRunner
 
 import netbo
 from netbo.cli import main
+from netbo.cli.app import LazyCommand, study
 from netbo.errors import ParameterError
 
 
@@ -51,14 +54,58 @@ def test_the_module_is_the_command():
     assert shown.stdout == f"netbo, version {netbo.__version__}\n"
 
 
-def test_the_command_does_not_load_matplotlib_to_explain_itself():
+def loaded_by(*arguments):
+    """Packages that are loaded once a command has run."""
     code = (
-        "import sys, netbo; assert not {'click', 'rich', 'pandas'} & set(sys.modules); "
-        "from netbo.cli import main; main(['--help'], standalone_mode=False); "
-        "assert 'matplotlib' not in sys.modules"
+        "import sys; from netbo.cli import main; main(sys.argv[1:], standalone_mode=False); "
+        "print(*{name.split('.')[0] for name in sys.modules}, file=sys.stderr)"
     )
+    command = [sys.executable, "-c", code, *arguments]
+    return set(subprocess.run(command, capture_output=True, text=True, check=True).stderr.split())
 
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+
+@pytest.mark.parametrize("arguments", [["--help"], ["study", "--help"], ["--version"]])
+def test_the_commands_are_listed_without_any_numerics(arguments):
+    loaded = loaded_by(*arguments)
+
+    assert {"netbo", "click"} <= loaded
+    assert loaded.isdisjoint({"numpy", "scipy", "numba", "matplotlib", "pandas", "optuna", "rich"})
+
+
+@pytest.mark.parametrize("arguments", [["inspect"], ["study", "tell"], ["worker"]])
+def test_commands_that_draw_nothing_load_nothing_that_draws(arguments):
+    assert loaded_by(*arguments, "--help").isdisjoint({"matplotlib", "pandas"})
+
+
+def test_a_bare_import_does_not_load_the_command():
+    code = "import sys, netbo; assert not {'click', 'rich', 'pandas'} & set(sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_lists_of_commands_are_those_of_the_modules():
+    """Each entry names a command of its module, and no command of these modules is left out."""
+    entries = [each for group in (main, study) for each in group.commands.values()]
+    lazy = [each for each in entries if isinstance(each, LazyCommand)]
+    listed = [each.load() for each in lazy]
+    modules = [import_module(each.module) for each in lazy]
+    defined = [
+        each for module in modules for each in vars(module).values() if isinstance(each, click.Command)
+    ]
+
+    assert [command.name for command in listed] == [entry.name for entry in lazy]
+    assert {id(command) for command in listed} == {id(command) for command in defined}
+    assert all(command.help and entry.short_help for command, entry in zip(listed, lazy, strict=True))
+
+
+@pytest.mark.parametrize("arguments", [["maximize"], ["reproduce"], ["study", "export"]])
+def test_tables_in_help_keep_their_lines(arguments):
+    """A line for each kind of file or experiment, and no mark of the formatter."""
+    shown = CliRunner().invoke(main, [*arguments, "--help"]).output
+
+    assert "\\b" not in shown
+    assert "\b" not in shown
+    assert re.search(r"^  (\S+ )+ +\S.*$\n^  (\S+ )+ +\S", shown, re.MULTILINE)
 
 
 def test_wrong_input_is_one_line_and_exit_code_2(failing):

@@ -20,8 +20,8 @@ from matplotlib.image import imread
 import netbo
 from netbo.adapters.netbo_json import content_hash, write_network
 from netbo.cli import main
-from netbo.cli import study as commands
-from netbo.cli.study_processes import _together
+from netbo.cli.app import STUDY_EXIT_CODES, study
+from netbo.cli.worker import total_work
 from netbo.errors import ParameterError
 from netbo.studies import Crew, State, Study, Work
 from support.printed_pages import UpToLastDigits
@@ -520,7 +520,7 @@ def test_a_map_needs_a_value(here):
     assert not (here / "trials.csv").exists()
 
 
-@pytest.mark.parametrize("name", sorted(commands.study.commands))
+@pytest.mark.parametrize("name", sorted(study.commands))
 def test_help_of_every_command_tells_the_exit_codes(name):
     shown = invoke("study", name, "--help")
 
@@ -693,15 +693,15 @@ class Said:
 def test_what_several_workers_did_is_added_up():
     spent, ended = Work(3, 1, "the budget of 5 evaluations is spent"), Work(1, 0, "interrupted")
 
-    assert _together([Said(spent), Said(ended), Said(None)], False) == Work(4, 1, spent.stopped)
-    assert _together([Said(ended), Said(None)], True) == Work(1, 0, "interrupted")
+    assert total_work([Said(spent), Said(ended), Said(None)], False) == Work(4, 1, spent.stopped)
+    assert total_work([Said(ended), Said(None)], True) == Work(1, 0, "interrupted")
     with pytest.raises(ParameterError, match="the storage is away"):
-        _together([Said(spent), Said("the storage is away")], False)
+        total_work([Said(spent), Said("the storage is away")], False)
 
 
 def test_interrupted_before_it_began_a_run_ends_like_any_other(here, monkeypatch):
     create()
-    monkeypatch.setattr("netbo.cli.study_running.work_here", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+    monkeypatch.setattr("netbo.cli.worker.work_here", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
     before = signal.getsignal(signal.SIGTERM)
     shown = invoke("study", "run", "--objective=sound:loudness", "--budget=3", "--name=leak")
 
@@ -742,6 +742,6 @@ def test_the_guide_prints_what_it_shows(here, monkeypatch):
 
 
 def test_the_guide_names_the_exit_codes_that_help_names():
-    codes = re.findall(r"^  (\d+)  ", commands.EXIT_CODES, re.MULTILINE)
+    codes = re.findall(r"^  (\d+)  ", STUDY_EXIT_CODES, re.MULTILINE)
 
     assert codes == re.findall(r"^\| (\d+) \|", GUIDE.read_text(), re.MULTILINE)

@@ -1,13 +1,15 @@
-"""The group of commands, its exit codes, and how errors are told."""
+"""The groups of commands, their exit codes, and how errors are reported.
 
-from pathlib import Path
+A command's module is imported when the command is called: listing the commands needs no numerics.
+"""
+
+from importlib import import_module
 from traceback import format_exc
-from typing import Any
+from typing import IO, Any
 
 import click
 
 from netbo import __version__
-from netbo.cli import networks, study
 from netbo.errors import BaseError
 
 UNEXPECTED, WRONG_INPUT = 1, 2  # exit codes; click uses 2 for options it does not know
@@ -19,12 +21,79 @@ Exit codes:
   1  something unexpected happened; --debug shows where
   2  wrong input: the message says what was expected
 """
+STUDY_EXIT_CODES = """
+\b
+Exit codes:
+  0    everything went well; of run and worker: the budget is spent
+  1    something unexpected happened; netbo --debug shows where
+  2    wrong input: the message says what was expected, and nothing was written
+  3    nothing to ask for: every place is measured, or the rest of the budget is in other hands
+  130  ended by Ctrl-C or SIGTERM: all that was told is in the study, the rest was given back
+"""
 
 
-class _Group(click.Group):
-    """Commands whose errors are one line, unless someone is debugging."""
+class Ending(click.ClickException):
+    """An end that is not wrong input: one line on stderr and an exit code."""
+
+    exit_code = UNEXPECTED
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the line."""
+        click.echo(" ".join(self.message.split()), err=True)
+
+
+class NothingLeft(Ending):
+    """There is no point to ask for."""
+
+    exit_code = 3
+
+
+class Interrupted(Ending):
+    """Ctrl-C or SIGTERM; nothing that was told is lost."""
+
+    exit_code = 130  # what shells give for Ctrl-C
+
+
+class LazyCommand(click.Command):
+    """Entry of a list of commands: module and one line of help of a command that is not imported yet."""
+
+    def __init__(self, name: str, module: str, short_help: str) -> None:
+        super().__init__(name, short_help=short_help)
+        self.module = module
+
+    def load(self) -> click.Command:
+        """The command itself; in its module `import` is called `import_`."""
+        module, name = import_module(self.module), str(self.name)
+        command: click.Command = getattr(module, name if hasattr(module, name) else f"{name}_")
+        return command
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called, not when they are listed."""
+
+    def add(self, module: str, **short_helps: str) -> None:
+        """List commands of a module, each with one line of help."""
+        for name, short_help in short_helps.items():
+            self.add_command(LazyCommand(name, f"netbo.cli.{module}", short_help))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name, imported now."""
+        command = super().get_command(ctx, cmd_name)
+        return command.load() if isinstance(command, LazyCommand) else command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands from their entries."""
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, self.commands[name].get_short_help_str()) for name in sorted(self.commands)]
+            )
+
+
+class MainGroup(LazyGroup):
+    """The outermost group: an error is one line and an exit code, with --debug also its traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
         try:
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
@@ -38,7 +107,7 @@ class _Group(click.Group):
             ctx.exit(WRONG_INPUT if is_ours else UNEXPECTED)
 
 
-@click.group(cls=_Group, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=MainGroup, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="netbo")
 @click.option("--debug", is_flag=True, help="Show the whole traceback of an error.")
 def main(debug: bool) -> None:
@@ -48,83 +117,47 @@ def main(debug: bool) -> None:
     """
 
 
-@main.command(short_help="Search two networks; print a table, draw pictures.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("out/demo"),
-    show_default=True,
-    help="Folder for the pictures; made if it does not exist.",
+@click.group(
+    cls=LazyGroup, short_help="A study that survives: create, ask, tell, share.", epilog=STUDY_EXIT_CODES
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Seed of the first repetition; the others count on from it.",
-)
-@click.option("--quick", is_flag=True, help="One short repetition on coarse meshes, in a few seconds.")
-def demo(out: Path, seed: int, quick: bool) -> None:
-    """Search two networks with and without knowing them, print a table, draw pictures.
+def study() -> None:
+    """Keep every measurement in a file or a database, and share it with other people and machines.
 
-    On an open rectangle and on the telecommunication network of New York, Bayesian optimization with the
-    network prior, the same with a straight-line prior, and random search look for a maximum that is known.
-    Takes less than a minute.
+    Every command names its study by --storage, by --name (kept in NAME.journal), or by the environment
+    variables NETBO_STORAGE and NETBO_STUDY.
     """
-    from netbo.cli.demo import run_demo  # noqa: PLC0415 - loads matplotlib, which help does not need
-
-    run_demo(out, seed, quick=quick)
 
 
-@main.command(short_help="Make the paper's figures and tables, and ours.")
-@click.argument("names", nargs=-1, required=True, metavar="NAME...|all")
-@click.option("--reps", type=int, help="Repetitions, one seed each; by default as many as the paper's.")
-@click.option("--seed", type=int, help="Seed of the first repetition; the others count on from it.")
-@click.option("--jobs", type=int, default=1, show_default=True, help="Runs made at a time on this machine.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("out/reproduce"),
-    show_default=True,
-    help="Folder for one folder an experiment; a run broken off goes on where it stopped.",
+main.add_command(study)
+main.add("demo", demo="Search two networks; print a table, draw pictures.")
+main.add("reproduce", reproduce="Make the paper's figures and tables, and ours.")
+main.add(
+    "networks",
+    inspect="Read a network and say what it is like before it is trusted.",
+    maximize="Search a network with a function of your own.",
+    suggest="Where to measure next, from measurements you have.",
+    report="A run as one page to look at or to send.",
 )
-@click.option("--quick", is_flag=True, help="Few short repetitions on coarse meshes, to see that it works.")
-@click.option("--executor", help="sequential, processes, dask (a cluster here) or dask://host:port.")
-@click.option("--set", "settings", multiple=True, metavar="FIELD=VALUE", help="Change a field of the spec.")
-def reproduce(
-    names: tuple[str, ...],
-    reps: int | None,
-    seed: int | None,
-    jobs: int,
-    out: Path,
-    quick: bool,
-    executor: str | None,
-    settings: tuple[str, ...],
-) -> None:
-    r"""Make the figures and tables of the paper, and of our own questions, from runs on this machine.
-
-    \b
-    network           New York and a sample of the prior
-    objectives        the three benchmark functions
-    benchmarks        IGP-UCB and GP-TS on them, 60 repetitions
-    inversion         a hidden source on New York, 50 repetitions
-    sensitivity-b     the misspecification term: both tables of the paper
-    sensitivity-init  size of the initial design and of the mesh
-    placement         where the optimum sits, both presets
-    beyond            what each departure from the paper brings
-    all               everything above
-
-    A NAME that ends in .toml is a file with the fields of a spec. Each experiment gets a tidy table (Parquet
-    and CSV), figures (PDF and PNG) and report.md, which sets our numbers beside the printed ones.
-    """
-    from netbo.cli.reproduce import reproduce_all  # noqa: PLC0415 - loads matplotlib and pandas
-
-    reproduce_all(
-        names, out, repetitions=reps, seed=seed, jobs=jobs, quick=quick, executor=executor, settings=settings
-    )
-
-
-for command in (networks.inspect, networks.maximize, networks.suggest, networks.report):
-    main.add_command(command)
-main.add_command(study.study)
-main.add_command(study.worker)
+study.add(
+    "study",
+    create="Make a study of a network.",
+    ask="Where to measure next.",
+    tell="Record what was measured.",
+    fail="Record that there is no value.",
+    cancel="Give up a place.",
+    release="Give a place to whoever asks next.",
+    correct="Replace a value.",
+    withdraw="Take a value back.",
+    note="Say something of a trial.",
+    enqueue="Put a place of your own in line.",
+    status="How the study stands.",
+)
+study.add(
+    "study_files",
+    **{"import": "Add measurements of a CSV file."},
+    export="Write tables, maps and pages.",
+    plot="Draw the network and what is known.",
+)
+study.add("worker", run="Evaluate a function until the budget is spent.")
+for group in (main, study):
+    group.add("worker", worker="Join a shared study until its budget is spent.")

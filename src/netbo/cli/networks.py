@@ -1,63 +1,37 @@
 """Commands for a network of one's own: inspect, maximize, suggest, report."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from rich.console import Console
 
-FOLDER = click.Path(path_type=Path)
-
-read_option = click.option(
-    "--read",
-    "options",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Option of the reader, as for netbo.read: --read length=km --read snap=0.5 --read node=true",
+from netbo.adapters import Measurements, Network, snap_measurements
+from netbo.adapters.export import write_map
+from netbo.cli.options import (
+    COUNT,
+    PATH,
+    column_options,
+    load_objective,
+    objective_option,
+    optimizer_options,
+    read_network,
+    read_option,
 )
+from netbo.cli.output import draw_without_window, save_picture
+from netbo.cli.run_folder import OBSERVATIONS, claim, only_one, open_run
+from netbo.errors import ParameterError
+from netbo.geometry import Point, Points
+from netbo.optimize import Optimizer, Result, Status
+from netbo.optimize import run as run_loop
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-def optimizer_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options that decide suggestions."""
-    for option in (
-        click.option("--minimize", is_flag=True, help="Look for the smallest value instead."),
-        click.option(
-            "--noise", type=float, help="Variance of a measurement; 0 if exact. Learned if not given."
-        ),
-        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed."),
-        click.option("--preset", default="calibrated", show_default=True, help="calibrated or paper."),
-        click.option("--acquisition", help="Another rule: thompson, ucb, noisy-ei, log-ei."),
-        click.option(
-            "--max-cell", type=float, help="Largest cell of the mesh; about 2,000 nodes if not given."
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def as_settings(
-    *,
-    minimize: bool,
-    noise: float | None,
-    seed: int,
-    preset: str,
-    acquisition: str | None,
-    max_cell: float | None,
-    separation: float = 0.0,
-) -> dict[str, Any]:
-    """Settings of an optimizer as JSON can hold them."""
-    return {
-        "direction": "minimize" if minimize else "maximize",
-        "noise": noise,
-        "seed": seed,
-        "preset": preset,
-        "acquisition": acquisition,
-        "max_cell": max_cell,
-        "separation": separation,
-    }
-
-
-@click.command(short_help="Read a network and say what it is like before it is trusted.")
+@click.command()
 @click.argument("network")
 @read_option
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
@@ -67,23 +41,28 @@ def inspect(network: str, options: tuple[str, ...], as_json: bool) -> None:
     NETWORK is a file (GeoPackage, Shapefile, GeoJSON, GraphML of OSMnx, EPANET .inp, pandapower .json, .swc,
     our own .json) or a name such as sndlib/newyork.
     """
-    from netbo.cli.inspecting import inspect_network  # noqa: PLC0415 - loads readers, which help does not need
+    report = read_network(network, options).report
+    click.echo(json.dumps(report.as_dict(), indent=2, ensure_ascii=False) if as_json else str(report))
 
-    inspect_network(network, options, as_json=as_json)
 
-
-@click.command(short_help="Search a network with a function of your own.")
+@click.command()
 @click.argument("network")
-@click.option("--objective", required=True, metavar="MODULE:FUNCTION", help="Called with a netbo.Point.")
-@click.option("--budget", required=True, type=click.IntRange(min=1), help="Measurements in all.")
-@click.option("--out", type=FOLDER, required=True, help="Folder of the run; run again, it goes on.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
+@objective_option
+@click.option("--budget", required=True, type=COUNT, help="Measurements in all.")
+@click.option("--out", type=PATH, required=True, help="Folder of the run; run again, it goes on.")
+@click.option("--jobs", type=COUNT, default=1, show_default=True, help="Processes.")
 @read_option
 @optimizer_options
 def maximize(
-    network: str, objective: str, budget: int, out: Path, jobs: int, options: tuple[str, ...], **chosen: Any
+    network: str,
+    objective: str,
+    budget: int,
+    out: Path,
+    jobs: int,
+    options: tuple[str, ...],
+    settings: dict[str, Any],
 ) -> None:
-    r"""Find where on NETWORK a function is largest, and write what was found into a folder.
+    """Find where on NETWORK a function is largest, and write what was found into a folder.
 
     \b
     observations.csv  each measurement, as it arrives
@@ -91,29 +70,64 @@ def maximize(
     map.png, convergence.png, map.gpkg, report.html
 
     A run that was broken off, or one with a larger --budget, goes on where it stopped.
-    """
-    from netbo.cli.maximizing import search  # noqa: PLC0415
+    """  # noqa: D301 - click wraps no paragraph that begins with a backspace
+    draw_without_window()
+    console = Console(highlight=False, soft_wrap=True)
+    f = load_objective(objective)
+    chosen = {"objective": objective, **settings, "separation": 0.0}
+    folder = claim(out, read_network(network, options), chosen)
+    with only_one(out):
+        optimizer, torn = folder.optimizer()
+        if torn:
+            console.print(torn, markup=False)
+        if len(optimizer.history):
+            console.print(f"going on after {len(optimizer.history)} measurements in {out / OBSERVATIONS}")
+        record = folder.record
+        result = run_loop(
+            f, optimizer, budget=budget, executor=None if jobs == 1 else jobs,
+            callbacks=lambda _, trial: record.append(trial),
+        )  # fmt: skip
+        written = _write_outputs(result, folder.network, out)
+    console.print(f"{result.summary()}\nstopped    {result.stopped}", markup=False)
+    for path in written:
+        console.print(f"written    {path}", markup=False)
 
-    settings = as_settings(**chosen)
-    search(network, objective, budget, out, options=options, jobs=jobs, settings=settings)
+
+def _write_outputs(result: Result, network: Network, out: Path) -> list[Path]:
+    """Table, pictures, GeoPackage and page of a run; without any value the table alone."""
+    written = [out / "table.csv"]
+    result.history.to_csv(written[0])
+    if not result.optimizer.history.having(Status.OBSERVED):
+        return written
+    written.append(save_picture(result.plot(), out / "map.png"))
+    written.append(save_picture(result.plot_convergence(), out / "convergence.png"))
+    if network.graph.dimension is not None:
+        written.append(result.export(out / "map.gpkg", network=network))
+    written.append(result.write_page(out / "report.html", network))
+    return written
 
 
-@click.command(short_help="Where to measure next, from measurements you have.")
+@click.command()
+@click.argument("run", type=PATH)
+@click.option("--out", type=PATH, help="The page; by default report.html in the folder.")
+def report(run: Path, out: Path | None) -> None:
+    """Write one self-contained HTML page about the run in folder RUN."""
+    draw_without_window()
+    folder = open_run(run)
+    optimizer, _ = folder.optimizer()
+    if not optimizer.history.having(Status.OBSERVED):
+        raise ParameterError(f"a report needs at least one value, got none in {run}; measure first")
+    result = Result(optimizer, f"{len(optimizer.history)} measurements")
+    click.echo(f"written: {result.write_page(out or run / 'report.html', folder.network)}")
+
+
+@click.command()
 @click.argument("network")
-@click.option(
-    "--data", required=True, type=click.Path(path_type=Path), help="CSV file, a line a measurement."
-)
-@click.option("-n", "count", type=click.IntRange(min=1), default=5, show_default=True, help="Places wanted.")
-@click.option("--value", default="value", show_default=True, help="Column of the values.")
-@click.option("--x", help="Column of the first coordinate (longitude, easting).")
-@click.option("--y", help="Column of the second coordinate.")
-@click.option("--edge", help="Column of edge ids, instead of coordinates.")
-@click.option("--distance", help="Column of distances along the edges.")
-@click.option("--noise-column", help="Column of noise variances.")
-@click.option("--crs", help="Coordinate system of x and y, if not that of the network: EPSG:4326.")
-@click.option("--limit", type=float, help="Farthest a place may lie off the network, in its unit.")
+@click.option("--data", required=True, type=PATH, help="CSV file, a line a measurement.")
+@click.option("-n", "count", type=COUNT, default=5, show_default=True, help="Places wanted.")
+@column_options("noise_column")
 @click.option("--separation", type=float, default=0.0, help="Least distance between the places.")
-@click.option("--out", type=FOLDER, help="Folder for next.csv, map.png and map.gpkg.")
+@click.option("--out", type=PATH, help="Folder for next.csv, map.png and map.gpkg.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @read_option
 @optimizer_options
@@ -125,42 +139,72 @@ def suggest(
     as_json: bool,
     options: tuple[str, ...],
     separation: float,
-    limit: float | None,
-    crs: str | None,
+    settings: dict[str, Any],
     noise_column: str | None,
-    value: str,
-    x: str | None,
-    y: str | None,
-    edge: str | None,
-    distance: str | None,
-    **chosen: Any,
+    **columns: Any,
 ) -> None:
     """From measurements in a CSV file to the next places to measure, the best place so far, and a map."""
-    from netbo.cli.suggesting import suggest_next  # noqa: PLC0415
+    draw_without_window()
+    source = read_network(network, options)
+    named = {"noise": noise_column, **columns}
+    measured = snap_measurements(
+        source, data, **{name: each for name, each in named.items() if each is not None}
+    )
+    optimizer = Optimizer(source, separation=separation, **settings)
+    optimizer.tell(measured.points, measured.values, noise=measured.noise)
+    recommended, points = optimizer.recommend(), [each.point for each in optimizer.ask(count)]
+    table = _table(source, optimizer, points)
+    found = _table(source, optimizer, [recommended.point])
+    if as_json:
+        told = {"recommended": found.to_dict("records")[0], "next": table.to_dict("records")}
+        click.echo(json.dumps(told, indent=2, default=str))
+    else:
+        _print_suggestions(measured, source, found, table)
+    if out is not None:
+        for path in _write_suggestions(source, optimizer, points, table, out):
+            click.echo(f"written: {path}", err=as_json)
 
-    columns: dict[str, Any] = {
-        "value": value,
-        "x": x,
-        "y": y,
-        "edge": edge,
-        "distance": distance,
-        "noise": noise_column,
+
+def _table(network: Network, optimizer: Optimizer, chosen: Sequence[Point]) -> "pd.DataFrame":
+    """Addresses and coordinates of points as the user has them, with mean and sd of the model."""
+    import pandas as pd  # noqa: PLC0415 - slow to load, and inspecting a network needs none
+
+    points = Points.at(chosen, graph=network.graph)
+    addresses = network.address(points)
+    rows = {
+        "edge": [each.edge_id for each in addresses],
+        "distance": [each.distance for each in addresses],
+        "from": [each.start for each in addresses],
     }
-    columns |= {"crs": crs, "limit": limit}
-    suggest_next(
-        network, data, count, out, options=options, as_json=as_json,
-        columns={name: each for name, each in columns.items() if each is not None},
-        settings=as_settings(separation=separation, **chosen),
-    )  # fmt: skip
+    if network.graph.dimension is not None:
+        xy = network.coordinates(points)
+        rows |= {name: list(column) for name, column in zip("xyz", xy.T, strict=False)}
+    posterior = optimizer.posterior
+    rows |= {"expected": list(posterior.mean(points)), "sd": list(posterior.std(points))}
+    return pd.DataFrame(rows)
 
 
-@click.command(short_help="A run as one page to look at or to send.")
-@click.argument("run", type=click.Path(path_type=Path))
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="The page; by default report.html in the folder."
-)
-def report(run: Path, out: Path | None) -> None:
-    """Write one self-contained HTML page about the run in folder RUN."""
-    from netbo.cli.reporting import report_run  # noqa: PLC0415
+def _print_suggestions(
+    measured: Measurements, network: Network, found: "pd.DataFrame", table: "pd.DataFrame"
+) -> None:
+    unit = f" {network.graph.unit}" if network.graph.unit else ""
+    click.echo(f"{len(measured.values)} measurements on {network.graph!r}")
+    if measured.off is not None and len(measured.off):
+        click.echo(f"snapped from up to {measured.off.max():.4g}{unit} off the network")
+    for title, rows in (("Best place so far, by the model", found), ("Measure next", table)):
+        click.echo(f"\n{title}:\n")
+        click.echo(rows.to_string(index=False, float_format=lambda value: f"{value:.6g}"))
 
-    click.echo(f"written: {report_run(run, out)}")
+
+def _write_suggestions(
+    network: Network, optimizer: Optimizer, chosen: Sequence[Point], table: "pd.DataFrame", out: Path
+) -> list[Path]:
+    out.mkdir(parents=True, exist_ok=True)
+    written = [out / "next.csv"]
+    table.to_csv(written[0], index=False)
+    if network.graph.dimension is not None:
+        posterior = optimizer.posterior
+        fields = {"mean": posterior.mean, "sd": posterior.std}
+        points = Points.at(chosen, graph=network.graph)
+        written.append(write_map(out / "map.gpkg", network, fields, next_points=points))
+    return [*written, save_picture(Result(optimizer, "suggested").plot(), out / "map.png")]

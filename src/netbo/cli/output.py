@@ -1,11 +1,12 @@
-"""Trials in the words of their user: rows for tables and for JSON."""
+"""How commands print and draw: trials as rows of a table or of JSON, what is known so far, pictures."""
 
 import json
 import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import dropwhile
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,16 +15,20 @@ from netbo.geometry import Point, Points
 from netbo.geometry.identifiers import counted
 from netbo.studies import Record, State, Study
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DPI = 150  # of pictures
 Row = dict[str, Any]
 
 
-def places(network: Network, points: Sequence[Point]) -> list[Row]:
+def address_rows(network: Network, points: Sequence[Point]) -> list[Row]:
     """The user's address of each point, and its coordinates where there are any."""
     if not points:
         return []
     bound = Points.at(points, graph=network.graph)
     rows: list[Row] = [
-        {"edge": plain(each.edge_id), "distance": each.distance, "from": plain(each.start)}
+        {"edge": as_json(each.edge_id), "distance": each.distance, "from": as_json(each.start)}
         for each in network.address(bound)
     ]
     if network.graph.dimension is not None:
@@ -36,15 +41,15 @@ def trial_rows(study: Study, records: Sequence[Record] | None = None) -> list[Ro
     """One row a trial; those that never got a place are left out."""
     listed = study.records if records is None else records
     placed = [(record, record.point) for record in listed if record.point is not None]
-    where = places(study.network, [point for _, point in placed])
+    where = address_rows(study.network, [point for _, point in placed])
     now = study.clock.now()
     return [
-        {"id": record.id, **place, **_said(record, now)}
+        {"id": record.id, **place, **_outcome(record, now)}
         for place, (record, _) in zip(where, placed, strict=True)
     ]
 
 
-def _said(record: Record, now: float) -> Row:
+def _outcome(record: Record, now: float) -> Row:
     is_open = record.state is State.PENDING
     return {
         "value": record.value,
@@ -66,10 +71,10 @@ def _iso(seconds: float | None) -> str | None:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-def plain(value: Any) -> Any:
-    """A value as JSON has it; ids that are neither text nor number become text."""
+def as_json(value: Any) -> Any:
+    """A value that JSON can hold; ids that are neither text nor number become text."""
     if isinstance(value, tuple | list):
-        return [plain(each) for each in value]
+        return [as_json(each) for each in value]
     found = value.item() if hasattr(value, "item") else value
     if isinstance(found, float):
         return found if math.isfinite(found) else None
@@ -77,12 +82,12 @@ def plain(value: Any) -> Any:
 
 
 def print_json(document: Mapping[str, Any]) -> None:
-    """A document on stdout; numbers have all their digits."""
+    """Print a document; numbers have all their digits."""
     click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def aligned(rows: Sequence[Row], columns: Sequence[str], unit: str | None = None) -> str:
-    """A table: numbers to the right, words to the left, without columns that say nothing."""
+def format_table(rows: Sequence[Row], columns: Sequence[str], unit: str | None = None) -> str:
+    """A table of text: numbers to the right, words to the left, empty columns left out."""
     shown = [name for name in columns if any(row.get(name) not in (None, "") for row in rows)]
     heads = [f"distance [{unit}]" if name == "distance" and unit else name for name in shown]
     body = [[_cell(row.get(name)) for name in shown] for row in rows]
@@ -103,10 +108,10 @@ def _cell(value: Any) -> str:
         return ""
     if isinstance(value, list):
         return str(tuple(value))
-    return f"{value:.6g}" if isinstance(value, float) else in_short(str(value))
+    return f"{value:.6g}" if isinstance(value, float) else one_line(str(value))
 
 
-def in_short(note: str) -> str:
+def one_line(note: str) -> str:
     """A note in one line; of a traceback only what was raised."""
     lines = note.splitlines()
     last = max((k for k, line in enumerate(lines) if line.startswith('  File "')), default=None)
@@ -115,15 +120,15 @@ def in_short(note: str) -> str:
     return " ".join(" ".join(lines).split())
 
 
-def in_words(row: Row, unit: str | None) -> str:
-    """A place in one line: edge, distance and coordinates."""
+def describe_point(row: Row, unit: str | None) -> str:
+    """A point in one line: edge, distance and coordinates."""
     along = f"{row['distance']:.6g}{f' {unit}' if unit else ''}"
     at = ", ".join(f"{row[axis]:.6g}" for axis in "xyz" if axis in row)
     return f"edge {_cell(row['edge'])}, {along} from {_cell(row['from'])}{f' ({at})' if at else ''}"
 
 
 def headline(study: Study) -> str:
-    """Which study, and what it is about."""
+    """Name, direction and network of a study in one line."""
     graph = study.graph
     length = f"{float(graph.lengths.sum()):.6g}{f' {graph.unit}' if graph.unit else ''}"
     extent = f"{counted(graph.n_edges, 'edge')}, {length} in all"
@@ -131,7 +136,7 @@ def headline(study: Study) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it.
+    """Seconds as people say them.
 
     >>> [duration(each) for each in (0.2, 59, 60, 3725, 200000)]
     ['0 s', '59 s', '1 min', '1 h 2 min', '2 d 7 h']
@@ -144,3 +149,54 @@ def duration(seconds: float) -> str:
             part = whole % size // (3600 if small == "h" else 60)
             return f"{whole // size} {large}" + (f" {part} {small}" if part else "")
     return f"{whole // 60} min"
+
+
+# What is known so far
+
+
+def best_and_recommended(study: Study) -> dict[str, Any]:
+    """The best value and the recommendation, None before there is a value."""
+    optimizer = study.optimizer
+    if not optimizer.history.observed:
+        return {"best": None, "recommendation": None}
+    best, found = optimizer.best(), optimizer.recommend()
+    at_best, at_found = address_rows(study.network, [best.point, found.point])
+    return {
+        "best": {"id": best.id, **at_best, "value": best.value},
+        "recommendation": {
+            **at_found, "mean": found.mean, "sd": found.std, "low": found.low, "high": found.high,
+        },
+    }  # fmt: skip
+
+
+def answer_lines(known: dict[str, Any], unit: str | None) -> list[str]:
+    """Best and recommendation, a line each."""
+    best, found = known["best"], known["recommendation"]
+    if best is None:
+        return []
+    within = f"95 % between {found['low']:.6g} and {found['high']:.6g}"
+    return [
+        f"best         {best['value']:.6g} at {describe_point(best, unit)}, trial {best['id']}",
+        f"recommended  {describe_point(found, unit)}: {found['mean']:.6g}, {within}",
+    ]
+
+
+# Pictures
+
+
+def draw_without_window() -> None:
+    """Let matplotlib draw into files only: no window system is needed."""
+    import matplotlib as mpl  # noqa: PLC0415 - slow to load, and most commands draw nothing
+
+    mpl.use("agg")
+
+
+def save_picture(ax: "Axes", path: Path) -> Path:
+    """Write the figure of axes, and close it."""
+    from matplotlib import pyplot as plt  # noqa: PLC0415 - as above
+
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    figure.savefig(path, dpi=DPI, bbox_inches="tight")
+    plt.close(figure)
+    return path

@@ -1,0 +1,275 @@
+"""Options that commands share, and parsers of what was typed: networks, functions, studies, addresses."""
+
+import getpass
+import inspect
+import json
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce, wraps
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from netbo.adapters import Network, read
+from netbo.cli.app import STUDY_EXIT_CODES
+from netbo.errors import ParameterError
+from netbo.geometry import Point
+from netbo.studies import Study, StudyError, study_names
+from netbo.studies.storages import default_journal
+
+PATH = click.Path(path_type=Path)
+COUNT = click.IntRange(min=1)
+SECONDS = click.FloatRange(min=0, min_open=True)
+SQLITE = "sqlite:///"  # before the path of a file
+
+Body = Callable[..., None]
+
+
+def gather(
+    argument: str, make: Callable[..., Any], *options: Callable[[Body], Body]
+) -> Callable[[Body], Body]:
+    """A decorator that adds options to a command; their values arrive as one argument, built by `make`."""
+    names = tuple(inspect.signature(make).parameters)
+
+    def decorate(body: Body) -> Body:
+        @wraps(body)
+        def gathered(**values: Any) -> None:
+            made = make(**{name: values.pop(name) for name in names})
+            body(**{argument: made}, **values)
+
+        return add_options(*options)(gathered)
+
+    return decorate
+
+
+def add_options(*options: Callable[[Body], Body]) -> Callable[[Body], Body]:
+    """A decorator that adds options to a command, in the order of its help."""
+    return lambda body: reduce(lambda decorated, option: option(decorated), reversed(options), body)
+
+
+# Networks and measurements
+
+
+read_option = click.option(
+    "--read",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Option of the reader, as for netbo.read: --read length=km --read snap=0.5 --read node=true",
+)
+
+
+def read_network(source: str, options: Sequence[str] = ()) -> Network:
+    """The network of a file, or one known by name; options are name=value, as for `netbo.read`."""
+    return read(source, **parse_options(options))
+
+
+def parse_options(options: Sequence[str]) -> dict[str, Any]:
+    r"""Values of name=value: JSON where it is JSON (numbers, true, lists), text where it is not.
+
+    >>> parse_options(["snap=0.5", "node=true", "length=km", "layer=\"5\""])
+    {'snap': 0.5, 'node': True, 'length': 'km', 'layer': '5'}
+    """
+    values = {}
+    for option in options:
+        name, is_assigned, text = option.partition("=")
+        if not is_assigned or not name.strip():
+            raise ParameterError(f"--read must be name=value, got {option!r}; try --read snap=0.5")
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = text.strip()
+        values[name.strip().replace("-", "_")] = value
+    return values
+
+
+def column_options(noise: str) -> Callable[[Body], Body]:
+    """Options that name the columns of a table; `noise` is the parameter for the column of variances."""
+    return add_options(
+        click.option("--value", default="value", show_default=True, help="Column of the values."),
+        click.option("--x", help="Column of the first coordinate (longitude, easting)."),
+        click.option("--y", help="Column of the second coordinate."),
+        click.option("--edge", help="Column of edge ids, instead of coordinates."),
+        click.option("--distance", help="Column of distances along the edges."),
+        click.option("--noise-column", noise, help="Column of noise variances."),
+        click.option("--crs", help="Coordinate system of x and y, if not that of the network: EPSG:4326."),
+        click.option("--limit", type=float, help="Farthest a place may lie off the network, in its unit."),
+    )
+
+
+# Searches
+
+
+def as_settings(
+    *,
+    minimize: bool,
+    noise: float | None,
+    seed: int,
+    preset: str,
+    acquisition: str | None,
+    max_cell: float | None,
+) -> dict[str, Any]:
+    """Settings of an optimizer as JSON can hold them."""
+    direction = "minimize" if minimize else "maximize"
+    return {
+        "direction": direction, "noise": noise, "seed": seed, "preset": preset, "acquisition": acquisition,
+        "max_cell": max_cell,
+    }  # fmt: skip
+
+
+optimizer_options = gather(
+    "settings",
+    as_settings,
+    click.option("--max-cell", type=float, help="Largest cell of the mesh; about 2,000 nodes if not given."),
+    click.option("--acquisition", help="Another rule: thompson, ucb, noisy-ei, log-ei."),
+    click.option("--preset", default="calibrated", show_default=True, help="calibrated or paper."),
+    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed."),
+    click.option("--noise", type=float, help="Variance of a measurement; 0 if exact. Learned if not given."),
+    click.option("--minimize", is_flag=True, help="Look for the smallest value instead."),
+)
+
+objective_option = click.option(
+    "--objective", required=True, metavar="MODULE:FUNCTION", help="Called with a netbo.Point."
+)
+
+
+def load_objective(name: str) -> Callable[..., Any]:
+    """The function MODULE:FUNCTION; modules of the current folder come before installed ones."""
+    module_name, is_split, attribute = name.partition(":")
+    if not (is_split and module_name and attribute):
+        raise ParameterError(
+            f"--objective must be module:function, got {name!r}; try --objective leak:misfit"
+        )
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found: Any = import_module(module_name)
+    except ModuleNotFoundError as missing:
+        if missing.name != module_name.partition(".")[0]:
+            raise  # the module is there, and needs something that is not: its own message says what
+        raise ParameterError(
+            f"--objective must name a module that can be imported, got {module_name!r}, and there is none in "
+            f"{here}; run from the folder of {module_name}.py"
+        ) from missing
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            there = [each for each in vars(found) if callable(getattr(found, each)) and each[0] != "_"]
+            raise ParameterError(
+                f"--objective must name a function of {module_name}, got {attribute!r}; there are "
+                f"{', '.join(there) or 'none'}"
+            )
+        found = getattr(found, part)
+    if not callable(found):
+        raise ParameterError(f"--objective must be a function, got {name}, a {type(found).__name__}")
+    return found  # type: ignore[no-any-return]
+
+
+# Studies
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRef:
+    """Which study a command is about, and whether a program reads what it prints."""
+
+    storage: str | None  # a path or a URL
+    name: str | None
+    as_json: bool = False
+
+    @property
+    def location(self) -> str:
+        """Path or URL of the storage."""
+        if self.storage:
+            return self.storage
+        if self.name:
+            return str(default_journal(self.name))
+        raise ParameterError(
+            "it must be said which study is meant, got neither --storage nor --name; try --storage "
+            "FILE.journal, or set NETBO_STORAGE"
+        )
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether there is a file; what is no file is there or not when it is opened."""
+        path = self.location.removeprefix(SQLITE)
+        return "://" in path or Path(path).exists()
+
+    def open(self, worker: str | None = None) -> Study:
+        """The study; errors name options of the shell."""
+        if not self.is_stored:
+            raise ParameterError(
+                f"there is no study file {self.location}; make it with netbo study create NETWORK "
+                f"--name NAME --storage {self.location}"
+            )
+        try:
+            return Study.load(self.location, self.name or None, worker=worker)
+        except StudyError as cause:
+            names = study_names(self.location)
+            is_known = self.name in names if self.name else len(names) == 1
+            if is_known:
+                raise
+            listed = ", ".join(repr(name) for name in names) if names else "no study"
+            meant = f"got --name {self.name}" if self.name else "and it is not said which is meant"
+            raise ParameterError(f"the storage holds {listed}, {meant}; say --name NAME") from cause
+
+
+study_command = partial(click.command, epilog=STUDY_EXIT_CODES)
+
+study_options = gather(
+    "ref",
+    StudyRef,
+    click.option(
+        "--storage",
+        envvar="NETBO_STORAGE",
+        show_envvar=True,
+        help="Where it is kept: a journal file, sqlite:///FILE, postgresql://..., grpc://HOST:PORT. "
+        "By default NAME.journal.",
+    ),
+    click.option(
+        "--name",
+        envvar="NETBO_STUDY",
+        show_envvar=True,
+        help="Name of the study; not needed if the storage holds only one.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="As JSON, for programs."),
+)
+
+
+def default_worker() -> str | None:
+    """Name of whoever asks by hand: user and machine; None if the machine does not know its user."""
+    try:
+        return f"{getpass.getuser()}@{socket.gethostname()}"
+    except (OSError, KeyError):
+        return None
+
+
+def parse_point(study: Study, edge: str, distance: str) -> Point:
+    """The point of an edge id and a distance along it."""
+    return study.place((parse_edge(study.network, edge), parse_number(distance, "a distance")))
+
+
+def parse_edge(network: Network, text: str) -> Any:
+    """The edge id of a text; ids may be numbers or pairs."""
+    known = {*network.addresses.ids, *network.addresses.aliases, *network.graph.edge_ids}
+    return text if text in known else {str(name): name for name in known}.get(text, text)
+
+
+def parse_number(text: str, what: str) -> float:
+    """A number; `what` it is begins the message if it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        raise ParameterError(f"{what} must be a number, got {text!r}; write it as 12.5 or 1e-3") from None
+
+
+def parse_trial(text: str) -> int:
+    """The id of a trial."""
+    if not (text.isascii() and text.isdigit()):
+        raise ParameterError(
+            f"the ID of a trial is a whole number, got {text!r}; netbo study status shows them"
+        )
+    return int(text)
