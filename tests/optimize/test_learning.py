@@ -77,7 +77,7 @@ def test_the_paper_fits_after_every_observation():
     counts = {}
     for name, fit in (("calibrated", CALIBRATED_FIT), ("paper", PAPER_FIT)):
         learner = fit.start(SPACE, 0.01)
-        counts[name] = [k for k in learner.chains[0].path(len(data)) if k > 32]
+        counts[name] = [k for k in learner.schedules[0].path(len(data)) if k > 32]
 
     assert counts == {"calibrated": [34, 36, 38, 40], "paper": [33, 34, 35, 36, 37, 38, 39, 40]}
 
@@ -250,7 +250,7 @@ def test_on_a_large_mesh_a_milestones_fit_is_the_direct_one(large, noise):
     found, expected = learner.learn(measured(24)).fits[0], direct(large, measured(24), noise)
 
     assert found.prior.space is large
-    assert learner.chains[0].path(24) == [8, 12, 16, 24]
+    assert learner.schedules[0].path(24) == [8, 12, 16, 24]
     assert found.log_evidence + found.log_belief == pytest.approx(
         expected.log_evidence + expected.log_belief, abs=1e-3
     )

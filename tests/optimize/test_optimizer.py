@@ -22,9 +22,9 @@ from netbo.optimize import (
     Metric,
     NetworkMatern,
     Nodes,
-    Outcome,
     Preset,
     RandomDesign,
+    SurrogateFit,
 )
 from netbo.optimize.surrogate import Negated
 from netbo.posterior import MixturePosterior
@@ -59,7 +59,7 @@ class Fixed:
 
     def learn(self, observations):
         found = self.learner.learn(observations)
-        return Outcome(found.surrogate, ("fixed",), (), np.ones(1))
+        return SurrogateFit(found.surrogate, ("fixed",), (), np.ones(1))
 
 
 class Last(Nodes):
@@ -170,8 +170,8 @@ def test_minimizing_recommends_the_least_mean_in_the_users_direction():
     found = optimizer.recommend()
 
     assert found.mean == pytest.approx(optimizer.posterior.mean(SPACE.nodes).min())
-    assert_allclose(optimizer.upright.mean(SPACE.nodes), -optimizer.posterior.mean(SPACE.nodes))
-    assert optimizer.upright is optimizer.upright
+    assert_allclose(optimizer.maximized.mean(SPACE.nodes), -optimizer.posterior.mean(SPACE.nodes))
+    assert optimizer.maximized is optimizer.maximized
 
 
 def test_answers_need_a_value():
@@ -201,7 +201,7 @@ def test_a_negated_surrogate_is_that_of_minus_f():
     """Moments, samples, leave-one-out and what follows from more data, beside conditioning on -y."""
     optimizer = advance(quick(direction="minimize"), 6)
     twin = advance(quick(), 6, lambda point: -wave(point))
-    one, two, nodes = optimizer.upright, twin.posterior, SPACE.nodes
+    one, two, nodes = optimizer.maximized, twin.posterior, SPACE.nodes
     more = netbo.Observations(nodes[[3, 4]], [0.3, -0.2])
 
     for a, b in ((one, two), (one.extend(more), two.extend(more))):

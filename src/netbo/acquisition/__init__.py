@@ -7,8 +7,15 @@ from netbo.acquisition.improvement import (
     NoisyExpectedImprovement,
     log_expected_improvement,
 )
-from netbo.acquisition.thompson import GpTs, SamplePath, draw_path
-from netbo.acquisition.ucb import FixedWidth, IgpUcb, PaperWidth, ValidWidth, Width
+from netbo.acquisition.thompson import GpTs, SamplePath, ThompsonSampling, draw_path
+from netbo.acquisition.ucb import (
+    FixedWidth,
+    IgpUcb,
+    PaperWidth,
+    UpperConfidenceBound,
+    ValidWidth,
+    Width,
+)
 
 __all__ = [
     "Acquisition",
@@ -22,6 +29,8 @@ __all__ = [
     "RandomSearch",
     "SamplePath",
     "ScoreFunction",
+    "ThompsonSampling",
+    "UpperConfidenceBound",
     "ValidWidth",
     "Width",
     "draw_path",

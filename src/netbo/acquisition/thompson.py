@@ -140,3 +140,6 @@ class GpTs:
             return mean + width * (path(x) - mean)
 
         return scaled
+
+
+ThompsonSampling = GpTs  # the field's name

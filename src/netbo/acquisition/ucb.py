@@ -135,3 +135,6 @@ class IgpUcb:
     def scores(self, surrogate: Surrogate, x: Points, rng: np.random.Generator) -> FloatArray:
         """Upper bounds at the candidates, (n,); nothing is drawn."""
         return surrogate.mean(x) + self.width.beta(surrogate) * surrogate.std(x)
+
+
+UpperConfidenceBound = IgpUcb  # the field's name

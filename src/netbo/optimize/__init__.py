@@ -16,6 +16,7 @@ from netbo.optimize.learning import (
     NoiseVariance,
     Outcome,
     RegularizationRule,
+    SurrogateFit,
 )
 from netbo.optimize.loop import maximize, minimize, run
 from netbo.optimize.maximizer import MaximizerSamples, default_draws
@@ -23,18 +24,20 @@ from netbo.optimize.models import EuclideanMatern, Given, MeshFreeMatern, Model,
 from netbo.optimize.optimizer import Best, Optimizer, Recommendation
 from netbo.optimize.presets import CALIBRATED, PAPER, PAPER_EUCLIDEAN, Preset
 from netbo.optimize.results.result import Result
-from netbo.optimize.search_space import Forbidden, Nodes, Places, SearchSpace
+from netbo.optimize.search_space import CandidatePlaces, Forbidden, Nodes, Places, SearchSpace
 from netbo.optimize.stopping import BoundGap, Budget, NoProgress, StopRule, Target
 from netbo.optimize.summary import Check, Summary
 from netbo.optimize.trials import History, Status, Suggestion, Trial
 
 __all__ = [
     "CALIBRATED",
+    "NUGGET",
     "PAPER",
     "PAPER_EUCLIDEAN",
     "Best",
     "BoundGap",
     "Budget",
+    "CandidatePlaces",
     "Check",
     "Combination",
     "Continuum",
@@ -47,8 +50,10 @@ __all__ = [
     "History",
     "Known",
     "Learned",
+    "Learner",
     "Learning",
     "Maximin",
+    "MaximizerSamples",
     "MeshFreeMatern",
     "Metric",
     "Mode",
@@ -63,6 +68,7 @@ __all__ = [
     "Preset",
     "RandomDesign",
     "Recommendation",
+    "RegularizationRule",
     "Result",
     "SearchList",
     "SearchSpace",
@@ -72,28 +78,14 @@ __all__ = [
     "Suggestion",
     "SumOf",
     "Summary",
+    "SurrogateFit",
     "Target",
     "Trial",
+    "default_draws",
     "maximize",
     "minimize",
+    "modes",
     "process_pool",
     "run",
-]
-
-
-__all__ = ["MaximizerSamples", "Mode", "SearchList", "Stretch", "default_draws", "modes", "search_list"]
-
-
-__all__ = [
-    "NUGGET",
-    "Combination",
-    "FixedRegularization",
-    "GrowingConfidence",
-    "Known",
-    "Learned",
-    "Learner",
-    "Learning",
-    "NoiseVariance",
-    "Outcome",
-    "RegularizationRule",
+    "search_list",
 ]

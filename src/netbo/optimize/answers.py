@@ -10,9 +10,11 @@ import numpy as np
 from netbo.arrays import BoolArray, FloatArray, IntArray, sum_by
 from netbo.errors import ParameterError
 from netbo.geometry import PLACE_TOLERANCE, MetricGraph, Point
-from netbo.optimize.maximizer import MaximizerSamples
-from netbo.optimize.search_space import Pieces, SearchSpace
+from netbo.optimize.maximizer import MaximizerSamples, default_draws
+from netbo.optimize.search_space import CandidatePieces, SearchSpace
 from netbo.posterior import Surrogate
+
+__all__ = ["MaximizerSamples", "Mode", "SearchList", "Stretch", "default_draws", "modes", "search_list"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +184,7 @@ def search_list(samples: MaximizerSamples, search: SearchSpace, mass: float = 0.
     )
 
 
-def _on_pieces(pieces: Pieces, probability: FloatArray, weights: FloatArray) -> FloatArray:
+def _on_pieces(pieces: CandidatePieces, probability: FloatArray, weights: FloatArray) -> FloatArray:
     """Probability of each piece: that of its owner, in proportion to length."""
     owner = pieces.owner
     share = np.divide(pieces.lengths, weights[owner], out=np.ones(len(owner)), where=weights[owner] > 0)
@@ -210,7 +212,7 @@ def _held_out(index: IntArray, weights: FloatArray, mass: float) -> float:
     return float(np.mean(shares))
 
 
-def _joined(pieces: Pieces, probability: FloatArray, graph: MetricGraph) -> tuple[Stretch, ...]:
+def _joined(pieces: CandidatePieces, probability: FloatArray, graph: MetricGraph) -> tuple[Stretch, ...]:
     """Stretches of pieces that touch on one edge, most probable first, then along the network."""
     order = np.lexsort((pieces.start, pieces.edge))
     edge, start, end = pieces.edge[order], pieces.start[order], pieces.end[order]
@@ -227,7 +229,7 @@ def _joined(pieces: Pieces, probability: FloatArray, graph: MetricGraph) -> tupl
     )
 
 
-def _by_edge(pieces: Pieces, probability: FloatArray, graph: MetricGraph) -> dict[Hashable, float]:
+def _by_edge(pieces: CandidatePieces, probability: FloatArray, graph: MetricGraph) -> dict[Hashable, float]:
     """Probability of the edges that have any, most probable first."""
     total = sum_by(pieces.edge, probability, graph.n_edges)
     ranked = np.argsort(-np.round(total, TIE_DIGITS), kind="stable")

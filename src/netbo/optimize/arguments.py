@@ -10,12 +10,12 @@ import numpy as np
 from netbo.acquisition import (
     Acquisition,
     FixedWidth,
-    GpTs,
-    IgpUcb,
     LogExpectedImprovement,
     MaxVariance,
     NoisyExpectedImprovement,
     RandomSearch,
+    ThompsonSampling,
+    UpperConfidenceBound,
     ValidWidth,
 )
 from netbo.adapters import Network
@@ -25,7 +25,7 @@ from netbo.geometry import MetricGraph, Point, Points
 from netbo.optimize.learning import Learned, Learning
 from netbo.optimize.models import Given
 from netbo.optimize.presets import PRESETS, Preset
-from netbo.optimize.search_space import Forbidden, Nodes, Places, SearchSpace
+from netbo.optimize.search_space import CandidatePlaces, Forbidden, Nodes, SearchSpace
 from netbo.optimize.trials import Suggestion, Told
 from netbo.priors import Prior
 
@@ -127,8 +127,8 @@ def _refuse(values: Any, n: int) -> Sequence[Any]:
 
 
 ACQUISITIONS: Mapping[str, Callable[[], Acquisition]] = {
-    "ucb": lambda: IgpUcb(ValidWidth()),
-    "thompson": lambda: GpTs(FixedWidth(1.0)),
+    "ucb": lambda: UpperConfidenceBound(ValidWidth()),
+    "thompson": lambda: ThompsonSampling(FixedWidth(1.0)),
     "noisy-ei": NoisyExpectedImprovement,
     "log-ei": LogExpectedImprovement,
     "max-variance": MaxVariance,
@@ -221,7 +221,7 @@ def as_search(candidates: SearchSpace | Points | Forbidden | None, space: Finite
     if isinstance(candidates, Forbidden):
         return Nodes(space, candidates)
     if isinstance(candidates, Points):
-        return Places(space.graph, candidates)
+        return CandidatePlaces(space.graph, candidates)
     if not isinstance(candidates, SearchSpace):
         raise ParameterError(
             f"candidates must be points, what is forbidden, or a search space, got "

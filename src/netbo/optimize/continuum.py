@@ -11,9 +11,9 @@ from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Points, along_edges, distinct_places, place_keys, place_vertices
 from netbo.optimize.search_space import (
+    CandidatePieces,
     Forbidden,
     Nodes,
-    Pieces,
     Scores,
     SearchSpace,
     eligible_scores,
@@ -173,7 +173,7 @@ class Continuum(SearchSpace):
         object.__setattr__(self, "points", self.grid.points)
 
     @cached_property
-    def pieces(self) -> Pieces:  # type: ignore[override]
+    def pieces(self) -> CandidatePieces:  # type: ignore[override]
         """Halves of the grid's cells at each of its points, without what is forbidden."""
         return self.grid.pieces
 

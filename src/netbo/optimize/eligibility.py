@@ -18,8 +18,8 @@ _EQUAL = 1 - 1e-9  # farthest up to rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Openings:
-    """The candidates left by failures, repeats and pending places.
+class EligibleCandidates:
+    """The candidates that may be asked for: what failures, repeats and pending places leave.
 
     A place that failed is not asked for again unless it was measured since; a pending one neither, nor, where
     repeats are useless, one that was observed. Candidates nearer than `separation` to a pending place are

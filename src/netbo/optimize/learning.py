@@ -15,7 +15,7 @@ from netbo.arrays import FloatArray
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.optimize.models import Model, NetworkMatern
-from netbo.optimize.refit import Chain, ChainSettings
+from netbo.optimize.refit import RefitSchedule, RefitSettings
 from netbo.posterior import (
     ESTIMATED,
     Amplitude,
@@ -36,8 +36,8 @@ NUGGET = 1e-10  # noise of a deterministic objective, in units of sigma^2: what 
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What was learned from the observations so far."""
+class SurrogateFit:
+    """The surrogate fitted to the observations so far: fits of all models, and their weights."""
 
     surrogate: Surrogate
     labels: tuple[str, ...]  # of the models
@@ -50,10 +50,13 @@ class Outcome:
         return int(np.argmax(self.weights))
 
 
+Outcome = SurrogateFit  # its earlier name, until 1.0
+
+
 class Learner(Protocol):
     """Turns observations into a surrogate."""
 
-    def learn(self, observations: Observations) -> Outcome:
+    def learn(self, observations: Observations) -> SurrogateFit:
         """The surrogate after the observations."""
 
 
@@ -131,14 +134,14 @@ class Conditioning:
     prior: Prior
     noise: float | None
 
-    def learn(self, observations: Observations) -> Outcome:
+    def learn(self, observations: Observations) -> SurrogateFit:
         """The posterior under the known kernel."""
         noise = NUGGET * self.prior.sigma**2 if self.noise == 0 else self.noise
         regularization = self.settings.regularization(noise, len(observations))
         posterior = condition(
             self.prior, observations, regularization=regularization, mean=self.settings.mean
         )
-        return Outcome(posterior, (self.settings.model.label,), (), np.ones(1))
+        return SurrogateFit(posterior, (self.settings.model.label,), (), np.ones(1))
 
 
 # Kernels learned as data arrive: one, the best of several, or all of them weighted by evidence.
@@ -173,7 +176,7 @@ class Learned:
     def start(self, space: FiniteElementSpace, noise: float | None) -> Learner:
         """A learner for every model."""
         exact = replace(self.bounds, noise_ratio=(NUGGET, NUGGET))
-        settings = ChainSettings(
+        settings = RefitSettings(
             noise=None if noise == 0 else noise,
             mean=self.mean,
             amplitude=self.amplitude,
@@ -181,25 +184,25 @@ class Learned:
             beliefs=self.beliefs,
             every_step=self.every_step,
         )
-        return Choice(self, [Chain(settings, model, space) for model in self.models])
+        return ModelSelection(self, [RefitSchedule(settings, model, space) for model in self.models])
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """The chains of all models, and what their evidence says."""
+class ModelSelection:
+    """Models compared by evidence: the best of them, or all of them averaged."""
 
     settings: Learned
-    chains: Sequence[Chain]
+    schedules: Sequence[RefitSchedule]
 
-    def learn(self, observations: Observations) -> Outcome:
+    def learn(self, observations: Observations) -> SurrogateFit:
         """The best model's posterior, or the average of all."""
-        fits = tuple(chain.fit(observations) for chain in self.chains)
+        fits = tuple(schedule.fit(observations) for schedule in self.schedules)
         weights = weights_by_evidence([fit.log_evidence + fit.log_belief for fit in fits])
         posteriors = [self._regularized(fit) for fit in fits]
         surrogate: Surrogate = posteriors[int(np.argmax(weights))]
         if self.settings.combination is Combination.AVERAGE and len(fits) > 1:
             surrogate = MixturePosterior(tuple(posteriors), weights)
-        return Outcome(surrogate, tuple(model.label for model in self.settings.models), fits, weights)
+        return SurrogateFit(surrogate, tuple(model.label for model in self.settings.models), fits, weights)
 
     def _regularized(self, fit: Fit) -> Posterior:
         """The fit's posterior, with another lambda if the rule says so."""

@@ -30,144 +30,10 @@ from netbo.optimize.search_space import Forbidden, SearchSpace
 from netbo.optimize.stopping import Budget, StopRule
 from netbo.optimize.trials import Status, Suggestion, Trial
 
-# One run: suggestions handed out, answers taken in as they arrive, an end when there is a reason.
-
 EXHAUSTED = "every candidate was measured"
 LEAST_TRIES = 5  # evaluations that must all fail before a run is given up, or the design if that is larger
 
 Callback = Callable[[Optimizer, Trial], object]
-
-
-@dataclass(slots=True)
-class Run:
-    """What is in flight between an optimizer and an executor."""
-
-    optimizer: Optimizer
-    attempt: Attempt
-    budget: Budget
-    workers: int
-    rules: Sequence[StopRule] = ()
-    callbacks: Sequence[Callback] = ()
-    reason: str | None = None  # to hand out no more
-    flying: dict[Future[Any], Suggestion] = field(default_factory=dict)
-    others: frozenset[int] = field(init=False)  # pending trials that were not asked for by this run
-
-    def __post_init__(self) -> None:
-        self.others = frozenset(trial.id for trial in self.optimizer.history.pending)
-
-    def complete(self, executor: Executor, show: Callable[[], None]) -> str:
-        """Evaluate until there is a reason to stop, and return it; what is under way then is awaited."""
-        self._consult()  # a study that goes on may have reached its end
-        self._fill(executor)
-        while self.flying:
-            done, _ = wait(self.flying, return_when=FIRST_COMPLETED)
-            for future in sorted(done, key=lambda future: self.flying[future].id):
-                self._take(future)
-                show()
-            self._fill(executor)
-        return self.reason or ""
-
-    def abandon(self) -> None:
-        """Keep the values that are there, and cancel whatever else is pending."""
-        for future in list(self.flying):
-            if not future.cancel() and future.done() and future.exception() is None:
-                with suppress(BaseError):  # what cannot be told is cancelled below
-                    self._record(future)
-        for trial in self.optimizer.history.pending:
-            if trial.id not in self.others:
-                self.optimizer.cancel(trial.id)
-
-    def _fill(self, executor: Executor) -> None:
-        """Hand out suggestions until all workers are busy; without any in flight, say why."""
-        while self.reason is None and len(self.flying) < self.workers:
-            if self.budget.left(self.optimizer) <= len(self.flying):
-                self.reason = None if self.flying else self.budget(self.optimizer)
-                return
-            try:
-                suggestion = self.optimizer.ask()
-            except ExhaustedError:
-                self.reason = None if self.flying else EXHAUSTED
-                return
-            self.flying[executor.submit(self.attempt, suggestion.point)] = suggestion
-
-    def _take(self, future: Future[Any]) -> None:
-        trial = self._record(future)
-        for callback in self.callbacks:
-            callback(self.optimizer, trial)
-        self._require_a_value(trial)
-        if self.reason is None:
-            self._consult()
-
-    def _record(self, future: Future[Any]) -> Trial:
-        answer, suggestion = future.result(), self.flying[future]
-        if isinstance(answer, Failure):
-            self.optimizer.tell(suggestion, nan, note=answer.text)
-        else:
-            value, noise = as_answer(answer)
-            self.optimizer.tell(suggestion, value, noise, note="returned NaN" if isnan(value) else "")
-        del self.flying[future]
-        return self.optimizer.history[suggestion.id]
-
-    def _consult(self) -> None:
-        """Ask the rules; the first reason ends the run, and what has not begun is called off."""
-        if not self.optimizer.history.having(Status.OBSERVED):
-            return
-        self.reason = next((reason for rule in self.rules if (reason := rule(self.optimizer))), None)
-        if self.reason is not None:
-            for future in [future for future in self.flying if future.cancel()]:
-                self.optimizer.cancel(self.flying.pop(future))
-
-    def _require_a_value(self, trial: Trial) -> None:
-        history, enough = self.optimizer.history, max(LEAST_TRIES, self.optimizer.design.size)
-        failed = len(history.having(Status.FAILED))
-        if trial.status is not Status.FAILED or failed < enough or history.having(Status.OBSERVED):
-            return
-        raise ObservationError(
-            f"one of the first {enough} evaluations must give a value, got {failed} failures, the last at "
-            f"edge {trial.point.edge_id!r}, {trial.point.distance:.6g}: {last_line(trial.note)}; "
-            "call the objective on one point yourself, as in f(graph.points(edge, distance)[0])"
-        )
-
-
-# A line that says how far a run has come.
-
-
-@contextmanager
-def progress_bar(optimizer: Optimizer, budget: Budget, *, shown: bool | None) -> Iterator[Callable[[], None]]:
-    """A function to be called after each value; the bar goes to stderr, by default if that is a terminal.
-
-    It shows evaluations done, the best value so far and the time left at the pace of the last ones.
-    """
-    if not (sys.stderr.isatty() if shown is None else shown):
-        yield lambda: None
-        return
-    from rich.console import Console  # noqa: PLC0415 - a run without a terminal needs none
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[best]}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(optimizer.direction, total=budget.evaluations, best="")
-
-        def update() -> None:
-            done = budget.evaluations - budget.left(optimizer)
-            bar.update(task, completed=done, best=_best(optimizer))
-
-        update()
-        yield update
-
-
-def _best(optimizer: Optimizer) -> str:
-    if not optimizer.history.having(Status.OBSERVED):
-        return "no value yet"
-    return f"best {optimizer.best().value:.6g}"
-
-
 Catch = type[BaseException] | tuple[type[BaseException], ...]
 T = TypeVar("T")
 
@@ -281,7 +147,7 @@ def run(
     """
     rules = _several(stop, "stop")
     limits = [rule.evaluations for rule in rules if isinstance(rule, Budget)]
-    running = Run(
+    state = LoopState(
         optimizer=optimizer,
         attempt=Attempt(_as_objective(f), _as_types(catch)),
         budget=Budget(min([Budget(budget).evaluations, *limits])),
@@ -292,14 +158,14 @@ def run(
     try:
         with (
             open_executor(executor, f) as pool,
-            progress_bar(optimizer, running.budget, shown=progress) as show,
+            progress_bar(optimizer, state.budget, shown=progress) as show,
         ):
-            reason = running.complete(pool, show)
+            reason = state.complete(pool, show)
     except KeyboardInterrupt:
-        running.abandon()
+        state.abandon()
         reason = "interrupted"
     except BaseException as error:
-        running.abandon()
+        state.abandon()
         _hand_over(error, Result(optimizer, f"{type(error).__name__}: {error}"))
         raise
     return Result(optimizer, reason)
@@ -338,3 +204,130 @@ def _as_types(catch: Any) -> tuple[type[BaseException], ...]:
                 f"catch must be exception types, got {each!r:.80}; pass () to let every exception end the run"
             )
     return types
+
+
+@dataclass(slots=True)
+class LoopState:
+    """One run: suggestions handed out, values taken in as they arrive, an end when there is a reason."""
+
+    optimizer: Optimizer
+    attempt: Attempt
+    budget: Budget
+    workers: int
+    rules: Sequence[StopRule] = ()
+    callbacks: Sequence[Callback] = ()
+    reason: str | None = None  # to hand out no more
+    flying: dict[Future[Any], Suggestion] = field(default_factory=dict)
+    others: frozenset[int] = field(init=False)  # pending trials that were not asked for by this run
+
+    def __post_init__(self) -> None:
+        self.others = frozenset(trial.id for trial in self.optimizer.history.pending)
+
+    def complete(self, executor: Executor, show: Callable[[], None]) -> str:
+        """Evaluate until there is a reason to stop, and return it; what is under way then is awaited."""
+        self._consult()  # a study that goes on may have reached its end
+        self._fill(executor)
+        while self.flying:
+            done, _ = wait(self.flying, return_when=FIRST_COMPLETED)
+            for future in sorted(done, key=lambda future: self.flying[future].id):
+                self._take(future)
+                show()
+            self._fill(executor)
+        return self.reason or ""
+
+    def abandon(self) -> None:
+        """Keep the values that are there, and cancel whatever else is pending."""
+        for future in list(self.flying):
+            if not future.cancel() and future.done() and future.exception() is None:
+                with suppress(BaseError):  # what cannot be told is cancelled below
+                    self._record(future)
+        for trial in self.optimizer.history.pending:
+            if trial.id not in self.others:
+                self.optimizer.cancel(trial.id)
+
+    def _fill(self, executor: Executor) -> None:
+        """Hand out suggestions until all workers are busy; without any in flight, say why."""
+        while self.reason is None and len(self.flying) < self.workers:
+            if self.budget.left(self.optimizer) <= len(self.flying):
+                self.reason = None if self.flying else self.budget(self.optimizer)
+                return
+            try:
+                suggestion = self.optimizer.ask()
+            except ExhaustedError:
+                self.reason = None if self.flying else EXHAUSTED
+                return
+            self.flying[executor.submit(self.attempt, suggestion.point)] = suggestion
+
+    def _take(self, future: Future[Any]) -> None:
+        trial = self._record(future)
+        for callback in self.callbacks:
+            callback(self.optimizer, trial)
+        self._require_a_value(trial)
+        if self.reason is None:
+            self._consult()
+
+    def _record(self, future: Future[Any]) -> Trial:
+        answer, suggestion = future.result(), self.flying[future]
+        if isinstance(answer, Failure):
+            self.optimizer.tell(suggestion, nan, note=answer.text)
+        else:
+            value, noise = as_answer(answer)
+            self.optimizer.tell(suggestion, value, noise, note="returned NaN" if isnan(value) else "")
+        del self.flying[future]
+        return self.optimizer.history[suggestion.id]
+
+    def _consult(self) -> None:
+        """Ask the rules; the first reason ends the run, and what has not begun is called off."""
+        if not self.optimizer.history.having(Status.OBSERVED):
+            return
+        self.reason = next((reason for rule in self.rules if (reason := rule(self.optimizer))), None)
+        if self.reason is not None:
+            for future in [future for future in self.flying if future.cancel()]:
+                self.optimizer.cancel(self.flying.pop(future))
+
+    def _require_a_value(self, trial: Trial) -> None:
+        history, enough = self.optimizer.history, max(LEAST_TRIES, self.optimizer.design.size)
+        failed = len(history.having(Status.FAILED))
+        if trial.status is not Status.FAILED or failed < enough or history.having(Status.OBSERVED):
+            return
+        raise ObservationError(
+            f"one of the first {enough} evaluations must give a value, got {failed} failures, the last at "
+            f"edge {trial.point.edge_id!r}, {trial.point.distance:.6g}: {last_line(trial.note)}; "
+            "call the objective on one point yourself, as in f(graph.points(edge, distance)[0])"
+        )
+
+
+@contextmanager
+def progress_bar(optimizer: Optimizer, budget: Budget, *, shown: bool | None) -> Iterator[Callable[[], None]]:
+    """A function to be called after each value; the bar goes to stderr, by default if that is a terminal.
+
+    It shows evaluations done, the best value so far and the time left at the pace of the last ones.
+    """
+    if not (sys.stderr.isatty() if shown is None else shown):
+        yield lambda: None
+        return
+    from rich.console import Console  # noqa: PLC0415 - a run without a terminal needs none
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[best]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(optimizer.direction, total=budget.evaluations, best="")
+
+        def update() -> None:
+            done = budget.evaluations - budget.left(optimizer)
+            bar.update(task, completed=done, best=_best(optimizer))
+
+        update()
+        yield update
+
+
+def _best(optimizer: Optimizer) -> str:
+    if not optimizer.history.having(Status.OBSERVED):
+        return "no value yet"
+    return f"best {optimizer.best().value:.6g}"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from netbo.arrays import BoolArray, FloatArray, IntArray, read_only
 from netbo.errors import NumericalError, ParameterError
 from netbo.geometry import MetricGraph, Points, along_edges
-from netbo.optimize.search_space import Pieces, SearchSpace
+from netbo.optimize.search_space import CandidatePieces, SearchSpace
 from netbo.posterior import Surrogate
 
 MAX_ENTRIES = 2_500_000  # of the sample paths held at once; the sampler keeps a few arrays of this size
@@ -87,7 +87,7 @@ class MaximizerDensity:
     """
 
     graph: MetricGraph
-    pieces: Pieces
+    pieces: CandidatePieces
     probability: FloatArray  # of each piece; they sum to 1
 
     @classmethod

@@ -28,8 +28,8 @@ from netbo.optimize.arguments import (
 )
 from netbo.optimize.continuum import Continuum, Surroundings
 from netbo.optimize.design import Design, Maximin, default_size
-from netbo.optimize.eligibility import Openings, places_of
-from netbo.optimize.learning import Learning, Outcome
+from netbo.optimize.eligibility import EligibleCandidates, places_of
+from netbo.optimize.learning import Learning, SurrogateFit
 from netbo.optimize.maximizer import MaximizerSamples
 from netbo.optimize.presets import CALIBRATED, Preset
 from netbo.optimize.search_space import Forbidden, Scores, SearchSpace
@@ -115,12 +115,12 @@ class Optimizer:
         self.design = design or chosen.design or Maximin(default_size(self.graph))
         allowed = chosen.repeats if repeats is None else repeats
         self.repeats = self.noise != 0 if allowed is None else allowed
-        self._openings = Openings(self.search, self.repeats, separation)
+        self._eligible = EligibleCandidates(self.search, self.repeats, separation)
         self._learner = self.fit.start(self.space, self.noise)
         self.history = History(history)
-        self._learned: tuple[int, Outcome] | None = None  # with the version of the history it belongs to
-        self._turned: Negated | None = None
-        self._imagined: tuple[Surrogate, tuple[Point, ...], Surrogate] | None = None
+        self._learned: tuple[int, SurrogateFit] | None = None  # with the version of the history it belongs to
+        self._negated: Negated | None = None
+        self._fantasies: tuple[Surrogate, tuple[Point, ...], Surrogate] | None = None
 
     def __repr__(self) -> str:
         return f"Optimizer({self.graph!r}, {len(self.search.points)} candidates, {self.history!r})"
@@ -156,14 +156,16 @@ class Optimizer:
         trial = self.history.ask(self.propose(travel))
         return Suggestion(trial.id, trial.point)
 
-    def openings(self) -> BoolArray:
+    def eligible(self) -> BoolArray:
         """Which candidates may be asked for now, (n_candidates,); ExhaustedError if there is none."""
-        return self._openings.after(self.history)
+        return self._eligible.after(self.history)
+
+    openings = eligible  # its earlier name, until 1.0
 
     def propose(self, travel: Travel | None = None) -> Point:
         """The place that `ask` would hand out now; nothing is recorded."""
         rng = self._stream(_ASKING, self.history.n_asked)
-        is_open = self.openings()
+        is_open = self.eligible()
         if travel is not None:
             is_open = travel.restrict(is_open, self.search.points, self.graph)
         if self._is_designing:
@@ -171,7 +173,7 @@ class Optimizer:
             index = self.design.next(self.graph, self.search.points, places, is_open, rng)
             place = self.search.points[index : index + 1]
         else:
-            surrogate = self._imagining() if self.acquisition.hallucinates else self.upright
+            surrogate = self.with_pending() if self.acquisition.hallucinates else self.maximized
             scores = score_function(self.acquisition, surrogate, rng)
             if travel is not None:
                 scores = travel.charge(scores, self.graph)
@@ -183,7 +185,7 @@ class Optimizer:
         if not isinstance(self.search, Continuum):
             return self.search.maximize(scores, is_open)
         if closing:
-            around = self._openings.surroundings(self.history, is_open, self.search.cell_lengths)
+            around = self._eligible.surroundings(self.history, is_open, self.search.cell_lengths)
         else:
             around = Surroundings(self.graph, self._places(Status.OBSERVED))
         return self.search.maximize(scores, is_open, around)
@@ -194,25 +196,26 @@ class Optimizer:
         observed, pending = len(self.history.having(Status.OBSERVED)), len(self.history.pending)
         return observed + pending < self.design.size or observed < (self.design.size + 1) // 2
 
-    def _imagining(self) -> Surrogate:
-        """What is known, with pending places at their posterior mean: variance shrinks, the mean stays.
+    def with_pending(self) -> Surrogate:
+        """The surrogate with fantasies: pending places are taken to have their posterior mean.
 
-        With several models averaged the mean moves a little: all of them imagine the mean of the mixture.
+        So the variance shrinks there and the mean stays. With several models averaged it moves a little:
+        all of them are given the mean of the mixture.
         """
         pending = self.history.pending
-        known, places = self.upright, tuple(trial.point for trial in pending)
+        known, places = self.maximized, tuple(trial.point for trial in pending)
         base, done = known, 0
-        if self._imagined is not None and self._imagined[0] is known:
-            earlier = self._imagined[1]
+        if self._fantasies is not None and self._fantasies[0] is known:
+            earlier = self._fantasies[1]
             if places[: len(earlier)] == earlier:
-                base, done = self._imagined[2], len(earlier)
+                base, done = self._fantasies[2], len(earlier)
         for trial in pending[done:]:  # one by one, as they were asked for: rounding is then the same
             place = places_of([trial], self.search)
-            base = base.extend(Observations(place, base.mean(place), self._imagined_noise(known, place)))
-        self._imagined = (known, places, base)
+            base = base.extend(Observations(place, base.mean(place), self._fantasy_noise(known, place)))
+        self._fantasies = (known, places, base)
         return base
 
-    def _imagined_noise(self, known: Surrogate, places: Points) -> np.ndarray | None:
+    def _fantasy_noise(self, known: Surrogate, places: Points) -> np.ndarray | None:
         """Noise of values yet to come: the common one, or the mean of those that have their own."""
         if not known.observations.has_own_noise.all():
             return None
@@ -288,7 +291,7 @@ class Optimizer:
         return Observations(places_of(trials, self.search), [trial.value or 0.0 for trial in trials], noise)
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> SurrogateFit:
         """What was learned: the surrogate, the fits of all models and their weights."""
         if self._learned is None or self._learned[0] != self.history.version_of_values:
             self._require_observations("a model")
@@ -301,14 +304,16 @@ class Optimizer:
         return self.outcome.surrogate
 
     @property
-    def upright(self) -> Surrogate:
-        """The posterior turned so that more is better: of -f when minimizing."""
+    def maximized(self) -> Surrogate:
+        """The surrogate of the maximization form: of f, or of -f when minimizing."""
         outcome = self.outcome
         if self._sign > 0:
             return outcome.surrogate
-        if self._turned is None or self._turned.base is not outcome.surrogate:
-            self._turned = Negated(outcome.surrogate)
-        return self._turned
+        if self._negated is None or self._negated.base is not outcome.surrogate:
+            self._negated = Negated(outcome.surrogate)
+        return self._negated
+
+    upright = maximized  # its earlier name, until 1.0
 
     def best(self) -> Best:
         """The best observation."""
@@ -319,7 +324,7 @@ class Optimizer:
     def recommend(self) -> Recommendation:
         """The candidate with the best posterior mean."""
         everywhere = np.ones(len(self.search.points), dtype=np.bool_)
-        place = self._maximize(self.upright.mean, everywhere, closing=False)
+        place = self._maximize(self.maximized.mean, everywhere, closing=False)
         mean, std = float(self.posterior.mean(place)[0]), float(self.posterior.std(place)[0])
         half = NormalDist().inv_cdf(0.975) * std
         return Recommendation(place[0], mean, std, mean - half, mean + half)
@@ -327,7 +332,7 @@ class Optimizer:
     def maximizer(self, draws: int | None = None) -> MaximizerSamples:
         """Where joint samples of the posterior have their best value (the largest, or smallest)."""
         rng = self._stream(_ANSWERING, len(self.history.observed))
-        return MaximizerSamples.draw(self.upright, self.search, rng, draws)
+        return MaximizerSamples.draw(self.maximized, self.search, rng, draws)
 
     def modes(
         self, k: int = 3, separation: float | None = None, *, level: float = 0.95, draws: int | None = None

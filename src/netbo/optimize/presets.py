@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from netbo.acquisition import Acquisition, FixedWidth, GpTs, IgpUcb, PaperWidth
+from netbo.acquisition import Acquisition, FixedWidth, PaperWidth, ThompsonSampling, UpperConfidenceBound
 from netbo.optimize.design import Design, Maximin, Metric
 from netbo.optimize.learning import Learned, Learning
 from netbo.optimize.models import EuclideanMatern, NetworkMatern
@@ -22,14 +22,14 @@ class Preset:
 
 PAPER = Preset(
     name="paper",
-    acquisition=IgpUcb(PaperWidth()),
+    acquisition=UpperConfidenceBound(PaperWidth()),
     fit=Learned(models=(NetworkMatern(alpha=1.0),), mean=0.0, amplitude=Amplitude.FIXED_TAU, every_step=True),
     design=Maximin(8, Metric.EUCLIDEAN),
     repeats=True,
 )
 PAPER_EUCLIDEAN = Preset(
     name="paper-euclidean",
-    acquisition=IgpUcb(PaperWidth()),
+    acquisition=UpperConfidenceBound(PaperWidth()),
     fit=Learned(
         models=(EuclideanMatern(nu=0.5),), mean=0.0, amplitude=Amplitude.FIXED_SIGMA, every_step=True
     ),
@@ -39,7 +39,7 @@ PAPER_EUCLIDEAN = Preset(
 STEADY = Beliefs(range=Belief(median=0.25, log_sd=2.0), noise_ratio=Belief(median=0.01, log_sd=2.0))
 CALIBRATED = Preset(
     name="calibrated",
-    acquisition=GpTs(FixedWidth(1.0)),
+    acquisition=ThompsonSampling(FixedWidth(1.0)),
     fit=Learned(models=(NetworkMatern(alpha=1.0),), beliefs=STEADY),
 )
 PRESETS = {preset.name: preset for preset in (CALIBRATED, PAPER, PAPER_EUCLIDEAN)}

@@ -1,4 +1,4 @@
-"""The fits of one model along a growing record.
+"""The refit schedule of one model: when its parameters are fitted anew as the record grows.
 
 The search for the parameters is global at certain numbers of observations (`is_milestone`) and local between
 them, each starting where the last one ended, and only when the record has grown by a few per cent. On large
@@ -31,8 +31,8 @@ FIRST_ON_LARGE = 8  # observations from which they are sought globally there, on
 
 
 @dataclass(frozen=True, slots=True)
-class ChainSettings:
-    """What every fit of a chain has in common."""
+class RefitSettings:
+    """What every fit of a schedule has in common."""
 
     noise: float | None  # variance of a measurement; None: fitted, within the bounds of its ratio
     mean: Mean
@@ -43,8 +43,8 @@ class ChainSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
-    """What is kept of a fit when its posterior is let go."""
+class KeptFit:
+    """Parameters kept of a fit when its posterior is let go."""
 
     parameters: Parameters
     log_belief: float
@@ -67,15 +67,15 @@ def is_worth_a_fit_on_a_large_mesh(n: int) -> bool:
     return n & (n - 1) == 0 or (n % 3 == 0 and (m := n // 3) & (m - 1) == 0)
 
 
-class Chain:
+class RefitSchedule:
     """The fits of one model along a growing record, each a function of the record up to it."""
 
-    def __init__(self, settings: ChainSettings, model: Model, space: FiniteElementSpace) -> None:
+    def __init__(self, settings: RefitSettings, model: Model, space: FiniteElementSpace) -> None:
         self.settings = settings
         self.prior = model.build(space)
         self.is_large = space.n_nodes > LARGE_MESH
         self._rows: IntArray = np.empty((0, 4), dtype=np.int64)  # of the record the fits belong to
-        self._rests: dict[int, Rest] = {}  # by number of observations
+        self._kept: dict[int, KeptFit] = {}  # by number of observations
         self._last: Fit | None = None
 
     def fit(self, observations: Observations) -> Fit:
@@ -87,12 +87,12 @@ class Chain:
         path = self.path(n)
         start: Parameters | None = None
         for k in path:
-            if k not in self._rests or k == n:
+            if k not in self._kept or k == n:
                 found = self._last = self._search(_first(observations, k), start)
-                self._rests[k] = Rest(found.parameters, found.log_belief, found.at_bound, found.converged)
-            start = self._rests[k].parameters
+                self._kept[k] = KeptFit(found.parameters, found.log_belief, found.at_bound, found.converged)
+            start = self._kept[k].parameters
         if self._last is None or len(self._last.posterior.observations) != n:
-            self._last = self._at_rest(observations, self._rests[path[-1]])
+            self._last = self._with_kept(observations, self._kept[path[-1]])
         return self._last
 
     def path(self, n: int) -> list[int]:
@@ -108,7 +108,7 @@ class Chain:
         shared = min(len(rows), len(self._rows))
         differs = np.any(rows[:shared] != self._rows[:shared], axis=1)
         same = int(np.argmax(differs)) if differs.any() else shared
-        self._rests = {k: found for k, found in self._rests.items() if k <= same}
+        self._kept = {k: found for k, found in self._kept.items() if k <= same}
         if self._last is not None and len(self._last.posterior.observations) > same:
             self._last = None
         self._rows = rows
@@ -127,9 +127,9 @@ class Chain:
             is_quick=self.is_large,
         )
 
-    def _at_rest(self, observations: Observations, rest: Rest) -> Fit:
+    def _with_kept(self, observations: Observations, kept: KeptFit) -> Fit:
         """The posterior of all observations under parameters learned before."""
-        found = rest.parameters
+        found = kept.parameters
         posterior = condition(
             self.prior.rescaled(range=found.range, sigma=found.sigma),
             observations,
@@ -139,10 +139,10 @@ class Chain:
         return Fit(
             posterior=posterior,
             log_evidence=posterior.log_evidence(),
-            log_belief=rest.log_belief,
+            log_belief=kept.log_belief,
             evaluations=0,
-            at_bound=rest.at_bound,
-            converged=rest.converged,
+            at_bound=kept.at_bound,
+            converged=kept.converged,
         )
 
 

@@ -60,8 +60,8 @@ class Intervals:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pieces:
-    """Pieces of edges and the candidate that stands for each; a single point has start = end."""
+class CandidatePieces:
+    """Intervals of edges and the candidate that stands for each; a single point has start = end."""
 
     owner: IntArray
     edge: IntArray
@@ -73,10 +73,10 @@ class Pieces:
         """Length of each piece."""
         return self.end - self.start
 
-    def __getitem__(self, index: IntArray | BoolArray) -> "Pieces":
-        return Pieces(self.owner[index], self.edge[index], self.start[index], self.end[index])
+    def __getitem__(self, index: IntArray | BoolArray) -> "CandidatePieces":
+        return CandidatePieces(self.owner[index], self.edge[index], self.start[index], self.end[index])
 
-    def within(self, allowed: Intervals) -> "Pieces":
+    def within(self, allowed: Intervals) -> "CandidatePieces":
         """The parts of the pieces that lie in the intervals; a piece may fall into several parts."""
         piece_start, piece_end = along_edges(self.edge, self.start), along_edges(self.edge, self.end)
         first = np.searchsorted(along_edges(allowed.edge, allowed.end), piece_start, side="right")
@@ -86,7 +86,7 @@ class Pieces:
         # Number within its piece: a running count, less where the piece began.
         part = np.arange(len(piece)) - np.repeat(np.cumsum(count) - count, count)
         interval = first[piece] + part
-        return Pieces(
+        return CandidatePieces(
             self.owner[piece],
             self.edge[piece],
             np.maximum(self.start[piece], allowed.start[interval]),
@@ -174,7 +174,7 @@ def _on_graph(stretch: tuple[Hashable, float, float], graph: MetricGraph) -> tup
     return edge, min(start, length), min(end, length)
 
 
-__all__ = ["Forbidden", "Nodes", "Places", "Scores", "SearchSpace", "best_point"]
+# The candidates themselves.
 
 Scores = Callable[[Points], FloatArray]
 
@@ -184,7 +184,7 @@ class SearchSpace(ABC):
 
     graph: MetricGraph
     points: Points  # candidates, bound to the graph: every rule is evaluated on them
-    pieces: Pieces  # of the network each candidate stands for, without what is forbidden
+    pieces: CandidatePieces  # of the network each candidate stands for, without what is forbidden
 
     @cached_property
     def weights(self) -> FloatArray:
@@ -215,7 +215,7 @@ class Nodes(SearchSpace):
         object.__setattr__(self, "points", _allowed_points(nodes, self.forbidden))
 
     @cached_property
-    def pieces(self) -> Pieces:  # type: ignore[override]
+    def pieces(self) -> CandidatePieces:  # type: ignore[override]
         """Halves of the cells at each node, without what is forbidden."""
         halves = half_cells(self.space)
         if self.forbidden.is_empty:
@@ -225,7 +225,7 @@ class Nodes(SearchSpace):
         clipped = halves[kept[halves.owner]].within(
             self.forbidden.intervals(self.graph).complement(self.graph)
         )
-        return Pieces(number[clipped.owner], clipped.edge, clipped.start, clipped.end)
+        return CandidatePieces(number[clipped.owner], clipped.edge, clipped.start, clipped.end)
 
     def maximize(self, scores: Scores, allowed: BoolArray) -> Points:
         """The allowed node with the largest score."""
@@ -233,7 +233,7 @@ class Nodes(SearchSpace):
 
 
 @dataclass(frozen=True, eq=False)
-class Places(SearchSpace):
+class CandidatePlaces(SearchSpace):
     """Places of your own, such as hydrants or detectors; they stand for themselves only.
 
     Several points at one place are merged into the first of them, so `points` may be fewer than were given.
@@ -251,14 +251,17 @@ class Places(SearchSpace):
         object.__setattr__(self, "points", _allowed_points(distinct, self.forbidden))
 
     @cached_property
-    def pieces(self) -> Pieces:  # type: ignore[override]
+    def pieces(self) -> CandidatePieces:  # type: ignore[override]
         """The places themselves, without length."""
         z = self.points.z
-        return Pieces(np.arange(len(z)), self.points.edge, z, z)
+        return CandidatePieces(np.arange(len(z)), self.points.edge, z, z)
 
     def maximize(self, scores: Scores, allowed: BoolArray) -> Points:
         """The allowed place with the largest score."""
         return best_point(self.points, scores, allowed)
+
+
+Places = CandidatePlaces  # its earlier name, until 1.0
 
 
 def best_point(points: Points, scores: Scores, allowed: BoolArray) -> Points:
@@ -306,14 +309,14 @@ def scores_at(points: Points, scores: Scores) -> FloatArray:
     return values
 
 
-def half_cells(space: FiniteElementSpace) -> Pieces:
+def half_cells(space: FiniteElementSpace) -> CandidatePieces:
     """Both halves of every cell, each with the node at its end."""
     left, right, h = space.cell_ends
     edge = np.repeat(np.arange(space.graph.n_edges), space.cells)
     position = np.arange(len(edge)) - (np.cumsum(space.cells) - space.cells)[edge]
     start, middle = position * h, (position + 0.5) * h
     end = np.where(position == space.cells[edge] - 1, space.graph.lengths[edge], (position + 1) * h)
-    return Pieces(
+    return CandidatePieces(
         np.concatenate([left, right]),
         np.concatenate([edge, edge]),
         np.concatenate([start, middle]),

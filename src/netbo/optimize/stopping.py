@@ -49,7 +49,7 @@ class Target:
 
     def __call__(self, optimizer: Optimizer) -> str | None:
         """A reason to stop, or None."""
-        values, sign = _upright_values(optimizer), as_sign(optimizer.direction)
+        values, sign = _maximized_values(optimizer), as_sign(optimizer.direction)
         if not len(values) or values.max() < sign * self.value:
             return None
         return f"the target {self.value:g} is reached"
@@ -71,7 +71,7 @@ class NoProgress:
 
     def __call__(self, optimizer: Optimizer) -> str | None:
         """A reason to stop, or None."""
-        values = _upright_values(optimizer)
+        values = _maximized_values(optimizer)
         if len(values) <= self.n or values.max() - values[: -self.n].max() > self.tolerance:
             return None
         return f"the last {self.n} values brought no progress"
@@ -101,13 +101,13 @@ class BoundGap:
         """A reason to stop, or None."""
         if len(optimizer.history.observed) < optimizer.design.size:
             return None
-        points, known = optimizer.search.points, optimizer.upright
+        points, known = optimizer.search.points, optimizer.maximized
         mean, spread = known.mean(points), self.width * known.std(points)
         gap = float((mean + spread).max() - (mean - spread).max())
         return f"no candidate can be better by more than {gap:.3g}" if gap <= self.gap else None
 
 
-def _upright_values(optimizer: Optimizer) -> FloatArray:
+def _maximized_values(optimizer: Optimizer) -> FloatArray:
     """Values that count, in the order told, turned so that more is better."""
     values = np.array([trial.value for trial in optimizer.history.observed], dtype=np.float64)
     return as_sign(optimizer.direction) * values

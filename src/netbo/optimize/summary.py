@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netbo.arrays import BoolArray, FloatArray, IntArray
-from netbo.optimize.learning import Outcome
+from netbo.optimize.learning import SurrogateFit
 from netbo.optimize.trials import Status, Trial
 from netbo.posterior import Posterior, Surrogate
 
@@ -85,7 +85,7 @@ def _model(optimizer: Optimizer) -> list[str]:
     ]
 
 
-def _kernel(outcome: Outcome) -> str:
+def _kernel(outcome: SurrogateFit) -> str:
     """The chosen model, and by how much it beats the next."""
     chosen = outcome.chosen
     if len(outcome.labels) == 1:

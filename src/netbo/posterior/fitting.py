@@ -20,12 +20,12 @@ from netbo.posterior.condition import condition
 from netbo.posterior.observations import Observations
 from netbo.priors import Matern, Prior
 
-# Weak opinions on parameters, which steady a fit to few values.
+# Log-normal hyperpriors, which steady a fit to few values.
 
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """A log-normal opinion on a positive parameter, held before any data."""
+    """A log-normal hyperprior on a positive parameter."""
 
     median: float
     log_sd: float
@@ -45,13 +45,13 @@ class Belief:
 
 @dataclass(frozen=True, slots=True)
 class Beliefs:
-    """Opinions that steady a fit to few values; the range in diameters, the noise as lambda / sigma^2."""
+    """Hyperpriors that steady a fit to few values: of the range in diameters, of lambda / sigma^2."""
 
     range: Belief | None = None
     noise_ratio: Belief | None = None
 
     def loss(self, parameters: dict[str, float], diameter: float) -> tuple[float, FloatArray]:
-        """Minus the log density of all opinions at logarithms of parameters, and its gradient in them."""
+        """Minus the log density of all hyperpriors at logarithms of parameters, and its gradient in them."""
         held = {"range": (self.range, math.log(diameter)), "noise_ratio": (self.noise_ratio, 0.0)}
         total, pull = 0.0, np.zeros(len(parameters))
         for index, (name, value) in enumerate(parameters.items()):

@@ -71,7 +71,7 @@ def next_scores(optimizer: Optimizer) -> Callable[[Points], FloatArray]:
     Thompson sampling draws a function; on a mesh it is the very one that ask() will maximize.
     """
     acquisition = optimizer.acquisition
-    surrogate = optimizer._imagining() if acquisition.hallucinates else optimizer.upright
+    surrogate = optimizer.with_pending() if acquisition.hallucinates else optimizer.maximized
     rng = optimizer._stream(_ASKING, optimizer.history.n_asked)
     return score_function(acquisition, surrogate, rng)
 
