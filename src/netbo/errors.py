@@ -21,6 +21,10 @@ class ParameterError(BaseError, ValueError):
     """A parameter outside its domain."""
 
 
+class OptionError(ParameterError, TypeError):
+    """An option that a function does not have."""
+
+
 class ObservationError(BaseError, ValueError):
     """Observations that cannot be conditioned on."""
 

@@ -102,7 +102,10 @@ def test_candidates_are_nodes_places_or_a_search_space():
 
 def test_other_candidates_are_refused():
     space = FiniteElementSpace.build(star(3), max_cell=0.25)
-    with pytest.raises(ParameterError, match="candidates must be points, what is forbidden, or a search"):
+    with pytest.raises(
+        ParameterError,
+        match="candidates must be points, what is forbidden, a search",
+    ):
         as_search([0, 1], space)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from threading import Lock
-from typing import Any
+from typing import Any, Unpack
 
 from optuna import Study, Trial
 from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
@@ -18,6 +18,7 @@ from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Point, Points
 from netbo.optimize import Optimizer, Status
 from netbo.optimize import Trial as Place
+from netbo.optimize.arguments import OptimizerOptions, require_options
 
 EDGE, POSITION = "edge", "position"  # ends of the names of the two parameters
 HANDED_OUT = "netbo:place"  # system attribute of a trial: its place, before the objective asks for it
@@ -54,19 +55,23 @@ class NetworkSampler(BaseSampler):
         prefix: str = "place",
         seed: int = 0,
         independent_sampler: BaseSampler | None = None,
-        **options: Any,
+        **options: Unpack[OptimizerOptions],
     ) -> None:
         graph = network.graph if isinstance(network, Network) else network
         if not isinstance(graph, MetricGraph):
             raise ParameterError(f"a sampler needs a network, got {type(graph).__name__}; make a MetricGraph")
         if not isinstance(prefix, str) or not prefix:
             raise ParameterError(f"prefix must be a name for the variable, got {prefix!r}; 'place' is usual")
-        refused = sorted({"direction", "history"} & set(options))
-        if refused:
-            raise ParameterError(f"{refused[0]} is that of the Optuna study, got {options[refused[0]]!r}")
+        given: Mapping[str, object] = options
+        for name in ("direction", "history"):
+            if name in given:
+                raise ParameterError(
+                    f"{name} is that of the Optuna study, got {given[name]!r:.80}; leave it out"
+                )
+        require_options(options, NetworkSampler, "NetworkSampler")
         self.graph, self.prefix = graph, prefix
         self._names = (f"{prefix}_{EDGE}", f"{prefix}_{POSITION}")
-        self._options = {**options, "seed": seed}
+        self._options, self._seed = options, seed
         self._independent = independent_sampler or RandomSampler(seed=seed)
         self._lock = Lock()  # threads of `n_jobs` take turns: each sees the places of those before
         self._optimizers: dict[str, Optimizer] = {"maximize": self._optimizer("maximize")}
@@ -151,7 +156,7 @@ class NetworkSampler(BaseSampler):
         self._lock, self._optimizers = Lock(), {}
 
     def _optimizer(self, direction: str) -> Optimizer:
-        return Optimizer(self.graph, direction=direction, **self._options)
+        return Optimizer(self.graph, direction=direction, seed=self._seed, **self._options)
 
     def _propose(self, study: Study, trial: FrozenTrial) -> Point:
         direction = "minimize" if study.directions[0] is StudyDirection.MINIMIZE else "maximize"

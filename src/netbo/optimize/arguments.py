@@ -1,9 +1,11 @@
-"""What callers pass, turned into objects: domains, names as text, measured values."""
+"""What callers pass, turned into objects: options, domains, names as text, measured values."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from difflib import get_close_matches
+from inspect import Parameter, signature
+from typing import Any, Literal, TypedDict, TypeVar
 
 import numpy as np
 
@@ -19,9 +21,11 @@ from netbo.acquisition import (
     ValidWidth,
 )
 from netbo.adapters import Network
-from netbo.errors import ObservationError, ParameterError, PointError
+from netbo.errors import ObservationError, OptionError, ParameterError, PointError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Point, Points
+from netbo.optimize.continuum import Continuum
+from netbo.optimize.design import Design, Maximin, default_size
 from netbo.optimize.learning import Learned, Learning
 from netbo.optimize.models import Given
 from netbo.optimize.presets import PRESETS, Preset
@@ -30,8 +34,45 @@ from netbo.optimize.trials import Suggestion, Told
 from netbo.priors import Prior
 
 FAILED = "failed"  # said instead of a value
+CONTINUUM: Literal["continuum"] = "continuum"  # the name of Continuum()
 
-Subject = Suggestion | int | Point | Points
+Candidates = SearchSpace | Points | Forbidden | Literal["continuum"] | None
+
+
+class SearchOptions(TypedDict, total=False):
+    """Options that can be written down, for whoever makes an optimizer; `Optimizer` explains them."""
+
+    candidates: Candidates
+    design: Design | int | None
+    noise: float | None
+    repeats: bool | None
+    separation: float
+    max_cell: float | None
+
+
+class OptimizerOptions(SearchOptions, total=False):
+    """All options of an optimizer but its direction, seed and history."""
+
+    preset: Preset | str
+    acquisition: Acquisition | str | None
+    fit: Learning | None
+
+
+def require_options(options: Mapping[str, object], function: Callable[..., object], name: str) -> None:
+    """Refuse options that a function, which passes them on to an optimizer, does not have."""
+    named = signature(function).parameters.values()
+    known = [parameter.name for parameter in named if parameter.kind is Parameter.KEYWORD_ONLY]
+    known += OptimizerOptions.__annotations__
+    for option, value in options.items():
+        if option not in known:
+            close = get_close_matches(option, known, 1)
+            advice = f"did you mean {close[0]}?" if close else "leave it out"
+            raise OptionError(
+                f"options of {name} are {', '.join(known)}, got {option}={value!r:.80}; {advice}"
+            )
+
+
+# Values and places as they are told.
 
 
 def is_number(value: Any) -> bool:
@@ -123,7 +164,7 @@ def _refuse(values: Any, n: int) -> Sequence[Any]:
     raise ObservationError(f"values must be one for each of {n} trials, got {values!r:.80}; pass a sequence")
 
 
-# The public door: names as text become objects here and nowhere else.
+# Names of presets, acquisitions and directions.
 
 
 ACQUISITIONS: Mapping[str, Callable[[], Acquisition]] = {
@@ -161,7 +202,7 @@ def _named(what: str, name: Any, known: Mapping[str, T]) -> T:
     return known[name]
 
 
-# What an optimizer works on: a mesh, a way to learn and a search space, from what users have.
+# What an optimizer works on: a mesh, a way to learn, an initial design and a search space.
 
 
 Domain = Network | MetricGraph | FiniteElementSpace | Prior
@@ -214,18 +255,38 @@ def _refuse_cells(max_cell: float | None) -> None:
         raise ParameterError(f"max_cell makes a mesh, got {max_cell} and a mesh; pass the network instead")
 
 
-def as_search(candidates: SearchSpace | Points | Forbidden | None, space: FiniteElementSpace) -> SearchSpace:
-    """Where an optimizer may ask: the nodes, those not forbidden, or places of one's own."""
+def as_design(design: Design | int | None, preset: Preset, graph: MetricGraph) -> Design:
+    """An initial design: by itself, the preset's own, or one of the preset's kind with so many places."""
+    usual = preset.design or Maximin(default_size(graph))
+    if design is None:
+        return usual
+    if isinstance(design, int | np.integer) and not isinstance(design, bool):
+        try:
+            return replace(usual, size=int(design))  # type: ignore[type-var]
+        except TypeError as cause:
+            raise ParameterError(
+                f"a number as design needs a preset whose design has a size to set, got {usual!r:.80}; "
+                f"pass a design, as in Maximin({design})"
+            ) from cause
+    if not isinstance(design, Design):
+        raise ParameterError(f"design must be a design or how many places it has, got {design!r:.80}; pass 8")
+    return design
+
+
+def as_search(candidates: Candidates, space: FiniteElementSpace) -> SearchSpace:
+    """Where an optimizer may ask: the nodes, those not forbidden, places of one's own, or everywhere."""
     if candidates is None:
         return Nodes(space)
+    if isinstance(candidates, str) and candidates == CONTINUUM:
+        return Continuum(space.graph)
     if isinstance(candidates, Forbidden):
         return Nodes(space, candidates)
     if isinstance(candidates, Points):
         return CandidatePlaces(space.graph, candidates)
     if not isinstance(candidates, SearchSpace):
         raise ParameterError(
-            f"candidates must be points, what is forbidden, or a search space, got "
-            f"{type(candidates).__name__}; make points with graph.points(edges, distances)"
+            f"candidates must be points, what is forbidden, a search space or 'continuum', got "
+            f"{candidates!r:.80}; make points with graph.points(edges, distances)"
         )
     if not space.graph.has_edges_of(candidates.graph):
         raise ParameterError(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator
@@ -21,6 +21,7 @@ class Metric(Enum):
     EUCLIDEAN = "euclidean"  # straight, in the drawing
 
 
+@runtime_checkable
 class Design(Protocol):
     """A rule for the first measurements; it remembers nothing, so a study can be resumed anywhere."""
 

@@ -6,13 +6,10 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from math import isnan, nan
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
-from netbo.acquisition import Acquisition
 from netbo.errors import BaseError, ExhaustedError, ObservationError, ParameterError
-from netbo.geometry import Points
-from netbo.optimize.arguments import Domain
-from netbo.optimize.design import Design
+from netbo.optimize.arguments import Domain, OptimizerOptions, require_options
 from netbo.optimize.evaluation import (
     Attempt,
     Failure,
@@ -22,11 +19,8 @@ from netbo.optimize.evaluation import (
     last_line,
     open_executor,
 )
-from netbo.optimize.learning import Learning
 from netbo.optimize.optimizer import Optimizer
-from netbo.optimize.presets import CALIBRATED, Preset
 from netbo.optimize.results.result import Result
-from netbo.optimize.search_space import Forbidden, SearchSpace
 from netbo.optimize.stopping import Budget, StopRule
 from netbo.optimize.trials import Status, Suggestion, Trial
 
@@ -50,15 +44,7 @@ def maximize(
     stop: StopRule | Iterable[StopRule] = (),
     catch: Catch = (Exception,),
     progress: bool | None = None,
-    preset: Preset | str = CALIBRATED,
-    acquisition: Acquisition | str | None = None,
-    candidates: SearchSpace | Points | Forbidden | None = None,
-    design: Design | None = None,
-    fit: Learning | None = None,
-    noise: float | None = None,
-    repeats: bool | None = None,
-    separation: float = 0.0,
-    max_cell: float | None = None,
+    **options: Unpack[OptimizerOptions],
 ) -> Result:
     """Where on a network f is largest, from at most `budget` evaluations.
 
@@ -74,7 +60,7 @@ def maximize(
         under way when one fires is awaited.
     catch: exceptions of f that are recorded as failed trials, with the traceback as their note.
     progress: whether to show a bar on stderr; by default if that is a terminal.
-    preset, ..., max_cell: as for `Optimizer`.
+    preset, acquisition, candidates, design, fit, noise, repeats, separation, max_cell: as for `Optimizer`.
 
     Any other exception ends the run and carries what was found so far as its attribute `result`; Ctrl-C
     returns it, with stopped="interrupted".
@@ -84,11 +70,8 @@ def maximize(
     >>> round(found.recommend().point.distance, 1)
     1.0
     """
-    optimizer = Optimizer(
-        graph, preset=preset, acquisition=acquisition, candidates=candidates, design=design, fit=fit,
-        noise=noise, direction="maximize", seed=seed, repeats=repeats, separation=separation,
-        max_cell=max_cell,
-    )  # fmt: skip
+    require_options(options, maximize, "maximize")
+    optimizer = Optimizer(graph, direction="maximize", seed=seed, **options)
     return run(
         f, optimizer, budget=budget, executor=executor, workers=workers, callbacks=callbacks, stop=stop,
         catch=catch, progress=progress,
@@ -107,22 +90,11 @@ def minimize(
     stop: StopRule | Iterable[StopRule] = (),
     catch: Catch = (Exception,),
     progress: bool | None = None,
-    preset: Preset | str = CALIBRATED,
-    acquisition: Acquisition | str | None = None,
-    candidates: SearchSpace | Points | Forbidden | None = None,
-    design: Design | None = None,
-    fit: Learning | None = None,
-    noise: float | None = None,
-    repeats: bool | None = None,
-    separation: float = 0.0,
-    max_cell: float | None = None,
+    **options: Unpack[OptimizerOptions],
 ) -> Result:
     """Where on a network f is smallest; everything else as in `maximize`."""
-    optimizer = Optimizer(
-        graph, preset=preset, acquisition=acquisition, candidates=candidates, design=design, fit=fit,
-        noise=noise, direction="minimize", seed=seed, repeats=repeats, separation=separation,
-        max_cell=max_cell,
-    )  # fmt: skip
+    require_options(options, minimize, "minimize")
+    optimizer = Optimizer(graph, direction="minimize", seed=seed, **options)
     return run(
         f, optimizer, budget=budget, executor=executor, workers=workers, callbacks=callbacks, stop=stop,
         catch=catch, progress=progress,

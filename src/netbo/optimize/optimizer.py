@@ -14,8 +14,10 @@ from netbo.errors import ExhaustedError, ObservationError, ParameterError
 from netbo.geometry import MetricGraph, Point, Points
 from netbo.optimize.answers import Mode, SearchList, modes, search_list
 from netbo.optimize.arguments import (
+    Candidates,
     Domain,
     as_acquisition,
+    as_design,
     as_domain,
     as_place,
     as_preset,
@@ -27,12 +29,12 @@ from netbo.optimize.arguments import (
     spread,
 )
 from netbo.optimize.continuum import Continuum, Surroundings
-from netbo.optimize.design import Design, Maximin, default_size
+from netbo.optimize.design import Design
 from netbo.optimize.eligibility import EligibleCandidates, places_of
 from netbo.optimize.learning import Learning, SurrogateFit
 from netbo.optimize.maximizer import MaximizerSamples
 from netbo.optimize.presets import CALIBRATED, Preset
-from netbo.optimize.search_space import Forbidden, Scores, SearchSpace
+from netbo.optimize.search_space import Scores
 from netbo.optimize.summary import Check, Summary, check, summarize
 from netbo.optimize.surrogate import Negated
 from netbo.optimize.travel import Travel
@@ -84,8 +86,8 @@ class Optimizer:
         *,
         preset: Preset | str = CALIBRATED,
         acquisition: Acquisition | str | None = None,
-        candidates: SearchSpace | Points | Forbidden | None = None,
-        design: Design | None = None,
+        candidates: Candidates = None,
+        design: Design | int | None = None,
         fit: Learning | None = None,
         noise: float | None = None,
         direction: str = "maximize",
@@ -99,7 +101,9 @@ class Optimizer:
 
         domain: a network; a mesh on it; or a prior, whose parameters are then the ones that are learned.
         preset: "calibrated" or "paper", or a Preset; what follows replaces parts of it.
-        candidates: where it may ask: all nodes of the mesh unless forbidden, or points of your own.
+        candidates: where it may ask: all nodes of the mesh unless forbidden, points of your own, a search
+            space, or "continuum".
+        design: the first places, or how many.
         noise: variance of a measurement; None learns it, 0.0 says that values are exact.
         repeats: whether a place may be asked for twice; by default unless values are exact.
         separation: least distance along the network between suggestions that are pending.
@@ -112,7 +116,7 @@ class Optimizer:
         self.space, self.fit = as_domain(domain, learning, is_given=is_given, max_cell=max_cell)
         self.search = as_search(candidates, self.space)
         self.acquisition = as_acquisition(chosen.acquisition if acquisition is None else acquisition)
-        self.design = design or chosen.design or Maximin(default_size(self.graph))
+        self.design = as_design(design, chosen, self.graph)
         allowed = chosen.repeats if repeats is None else repeats
         self.repeats = self.noise != 0 if allowed is None else allowed
         self._eligible = EligibleCandidates(self.search, self.repeats, separation)
