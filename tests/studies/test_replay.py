@@ -15,12 +15,12 @@ def dies_before_it_asks(study):
 
 
 def dies_while_its_place_is_computed(study):
-    study._ledger.reserve({"worker": study.worker, "expires": study.clock.now() + ASKING})
+    study.trial_store.reserve({"worker": study.worker, "expires": study.clock.now() + ASKING})
 
 
 def dies_with_half_a_place_written(study):
-    key = study._ledger.reserve({"worker": study.worker, "expires": study.clock.now() + ASKING})[1]
-    edges = study._ledger._distributions["edge"]
+    key = study.trial_store.reserve({"worker": study.worker, "expires": study.clock.now() + ASKING})[1]
+    edges = study.trial_store._distributions["edge"]
     study.storage.set_trial_param(key, "edge", 1.0, edges)
 
 
@@ -37,14 +37,14 @@ def dies_between_noting_a_value_and_finishing_the_trial(study):
     """The value was on the disk: it counts."""
     suggestion = study.ask()
     told = {"value": height(suggestion.point), "time": study.clock.now(), "note": "read twice"}
-    study.storage.set_trial_user_attr(study._ledger.key_of(suggestion.id), "netbo:told", told)
+    study.storage.set_trial_user_attr(study.trial_store.key_of(suggestion.id), "netbo:told", told)
 
 
 def dies_while_somebody_is_declared_dead(study):
     """The reaper wrote why, and not yet that the trial has failed."""
     suggestion = study.ask()
     said = {"state": "expired", "note": ""}
-    study.storage.set_trial_user_attr(study._ledger.key_of(suggestion.id), "netbo:closed", said)
+    study.storage.set_trial_user_attr(study.trial_store.key_of(suggestion.id), "netbo:closed", said)
 
 
 def gives_its_place_back(study):
@@ -123,7 +123,7 @@ def test_half_told_trials_are_finished_by_the_next_ask(tmp_path):
     resumed = load(tmp_path)
     value = resumed.records[0].value
     resumed.ask()
-    stored = resumed.storage.get_all_trials(resumed._ledger.study_id)[0]
+    stored = resumed.storage.get_all_trials(resumed.trial_store.study_id)[0]
 
     assert resumed.records[0].note == "read twice"
     assert stored.state is TrialState.COMPLETE

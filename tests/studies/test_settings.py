@@ -117,7 +117,7 @@ def test_nothing_in_a_study_file_is_executed(tmp_path, monkeypatch):
     study = create(tmp_path)
     study.tell(study.ask(), 1.0)
     assert len(study.trials) == 1  # whatever tables import is imported
-    known, number = study.storage.get_study_user_attrs(0)[ABOUT], study._ledger.study_id
+    known, number = study.storage.get_study_user_attrs(0)[ABOUT], study.trial_store.study_id
     payload = pickle.dumps(Harmful(), protocol=0).decode("latin-1")
     call = f"__import__('pathlib').Path({str(harm)!r}).touch()"
     crafted = {"py/object": "os.system", "py/reduce": [call], "__reduce__": call, "pickle": payload}
@@ -163,7 +163,7 @@ def refuse(*arguments, **options):
 def test_a_trial_off_the_network_is_named(tmp_path, place):
     study = create(tmp_path)
     suggestion = study.ask()
-    study.storage.set_trial_user_attr(study._ledger.key_of(suggestion.id), "netbo:place", place)
+    study.storage.set_trial_user_attr(study.trial_store.key_of(suggestion.id), "netbo:place", place)
 
     with pytest.raises(StudyError, match="trial 0 does not lie on the network of its study"):
         load(tmp_path).ask()
@@ -184,7 +184,7 @@ def test_trials_of_other_programs_in_the_same_study_are_understood(tmp_path):
         trial = create_trial(
             state=state, value=value, params={"edge": 1, "position": 0.25}, distributions=distributions
         )
-        study.storage.create_new_trial(study._ledger.study_id, template_trial=trial)
+        study.storage.create_new_trial(study.trial_store.study_id, template_trial=trial)
     records = study.records
 
     assert [record.state.value for record in records] == ["observed", "failed", "cancelled"]

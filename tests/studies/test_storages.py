@@ -285,8 +285,8 @@ def test_bad_settings_leave_no_file(tmp_path, settings, message):
 def altered(folder, **about):
     """A study whose own description was changed by somebody."""
     study = create(folder)
-    known = study.storage.get_study_user_attrs(study._ledger.study_id)[ABOUT]
-    study.storage.set_study_user_attr(study._ledger.study_id, ABOUT, {**known, **about})
+    known = study.storage.get_study_user_attrs(study.trial_store.study_id)[ABOUT]
+    study.storage.set_study_user_attr(study.trial_store.study_id, ABOUT, {**known, **about})
     return known
 
 
@@ -301,7 +301,7 @@ def test_settings_nobody_knows_are_refused(tmp_path):
     known = altered(tmp_path)
     study = load(tmp_path)
     about = {**known, "settings": {**known["settings"], "hook": "os.system"}}
-    study.storage.set_study_user_attr(study._ledger.study_id, ABOUT, about)
+    study.storage.set_study_user_attr(study.trial_store.study_id, ABOUT, about)
 
     with pytest.raises(StudyError, match=r"settings of the study cannot be read, got \['hook'\]"):
         load(tmp_path)
@@ -309,7 +309,7 @@ def test_settings_nobody_knows_are_refused(tmp_path):
 
 def test_a_study_that_lost_its_network_says_so(tmp_path):
     study = create(tmp_path)
-    study.storage.set_study_system_attr(study._ledger.study_id, NETWORK, None)
+    study.storage.set_study_system_attr(study.trial_store.study_id, NETWORK, None)
 
     with pytest.raises(StudyError, match="has lost its network; pass it"):
         load(tmp_path)

@@ -250,7 +250,7 @@ def test_a_lost_lease_is_no_longer_kept_and_its_value_is_told_late(tmp_path):
     clock = JumpingClock()
     study, other = create(tmp_path, clock=clock), load(tmp_path, clock=clock)
     suggestion = study.ask(lease=10.0)
-    heartbeat = Heartbeat(study._ledger, 10.0)
+    heartbeat = Heartbeat(study.trial_store, 10.0)
     heartbeat.add(suggestion.id)
     clock.jump(11.0)
     other.ask()
@@ -272,8 +272,8 @@ def test_a_storage_that_is_away_for_a_beat_ends_no_heartbeat(tmp_path, caplog):
             raise OSError("the server is away")
         return True
 
-    study._ledger.keep = keep
-    with Heartbeat(study._ledger, 0.3) as heartbeat:
+    study.trial_store.renew_lease = keep
+    with Heartbeat(study.trial_store, 0.3) as heartbeat:
         heartbeat.add(suggestion.id)
         deadline = time.monotonic() + 30.0
         while len(beats) < 3 and time.monotonic() < deadline:

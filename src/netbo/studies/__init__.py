@@ -1,13 +1,14 @@
-"""Studies that survive: persistent, shared, restartable."""
+"""Persistent studies: stored trials that many workers share and any of them can resume."""
 
 from netbo.errors import BudgetError, StudyError, StudyFileError
 from netbo.studies.definition import study_names
+from netbo.studies.dispatch import Crew
 from netbo.studies.evaluation import Evaluation, Evaluator
-from netbo.studies.records import Record, State
+from netbo.studies.records import Record, State, TrialRecord
 from netbo.studies.resilience import Clock, SystemClock
 from netbo.studies.settings import StudySettings
-from netbo.studies.study import Crew, Study
-from netbo.studies.worker import Work, work
+from netbo.studies.study import Study
+from netbo.studies.worker import Work, WorkSummary, work
 
 __all__ = [
     "BudgetError",
@@ -22,7 +23,9 @@ __all__ = [
     "StudyFileError",
     "StudySettings",
     "SystemClock",
+    "TrialRecord",
     "Work",
+    "WorkSummary",
     "study_names",
     "work",
 ]

@@ -1,4 +1,4 @@
-"""Creating and loading studies: network, settings and format as attributes of an Optuna study."""
+"""Create and load studies: network, settings and format are attributes of an Optuna study."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ from netbo.errors import StudyError, StudyFileError
 from netbo.geometry import MetricGraph
 from netbo.optimize import Optimizer
 from netbo.studies.settings import StudySettings
-from netbo.studies.storages import StorageLike, default_journal, open_storage, quiet
-
-# What a study says of itself: its network, settings and format, as attributes of an Optuna study.
+from netbo.studies.storages import StorageLike, default_journal, open_storage, without_optuna_info
 
 FORMAT = 1
 ABOUT = "netbo:study"  # user attribute: format, hash of the network, settings
@@ -30,7 +28,7 @@ DIRECTIONS = {"maximize": StudyDirection.MAXIMIZE, "minimize": StudyDirection.MI
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class StudyDefinition:
     """Network and settings of a study."""
 
     source: Network
@@ -39,8 +37,81 @@ class Contents:
     hash: str
 
 
+@dataclass(frozen=True, slots=True)
+class OpenStudy:
+    """A study in an open storage, with an optimizer that has no trials yet."""
+
+    name: str
+    storage: BaseStorage
+    study_id: int
+    definition: StudyDefinition
+    optimizer: Optimizer
+
+
+def create_study(
+    network: Network | MetricGraph,
+    settings: StudySettings,
+    *,
+    name: str,
+    storage: StorageLike | None,
+    network_file: str | os.PathLike[str] | None,
+    resume: bool,
+) -> OpenStudy:
+    """Create a study, or with `resume` load it; nothing is written before everything is checked."""
+    if not isinstance(name, str) or not name:
+        raise StudyError(f"a study needs a name, got {name!r}")
+    graph = graph_of(network)
+    definition = StudyDefinition(as_network(network), graph, settings, content_hash(graph))
+    optimizer = settings.optimizer(graph)
+    reference = None if network_file is None else _as_reference(network_file, definition, name)
+    opened = open_storage(default_journal(name) if storage is None else storage, existing=False)
+    if resume and _is_study(opened, name):
+        study_id, found = read_definition(opened, name, network)
+        _require_same_settings(name, found.settings, settings)
+        return OpenStudy(name, opened, study_id, found, optimizer)
+    study_id = write_definition(opened, name, definition, reference)
+    return OpenStudy(name, opened, study_id, definition, optimizer)
+
+
+def load_study(storage: StorageLike, name: str | None, network: Network | MetricGraph | None) -> OpenStudy:
+    """Load the study of that name, or the only one of a storage."""
+    opened = open_storage(storage, existing=True)
+    found = _only_name(opened) if name is None else name
+    study_id, definition = read_definition(opened, found, network)
+    return OpenStudy(found, opened, study_id, definition, definition.settings.optimizer(definition.graph))
+
+
+def study_names(storage: StorageLike) -> list[str]:
+    """Names of the netbo studies in a storage.
+
+    Parameters
+    ----------
+    storage : path, str or optuna.storages.BaseStorage
+        Journal file, URL or open storage, as for `Study.load`.
+
+    Returns
+    -------
+    list of str
+        Studies made by Optuna alone are left out.
+
+    Raises
+    ------
+    StudyFileError
+        There is no such file, or it is damaged.
+
+    Examples
+    --------
+    >>> import netbo, optuna
+    >>> storage = optuna.storages.InMemoryStorage()
+    >>> study = netbo.Study.create(netbo.interval(2.0), name="leak", storage=storage)
+    >>> study_names(storage)
+    ['leak']
+    """
+    return _names(open_storage(storage, existing=True))
+
+
 def graph_of(network: Network | MetricGraph) -> MetricGraph:
-    """The graph of a network."""
+    """Metric graph of a network."""
     graph = getattr(network, "graph", network)
     if not isinstance(graph, MetricGraph):
         raise StudyError(
@@ -50,14 +121,16 @@ def graph_of(network: Network | MetricGraph) -> MetricGraph:
     return graph
 
 
-def write_contents(storage: BaseStorage, name: str, contents: Contents, reference: Path | None = None) -> int:
-    """A new study with its network and settings; returns its number in the storage.
+def write_definition(
+    storage: BaseStorage, name: str, definition: StudyDefinition, reference: Path | None = None
+) -> int:
+    """Store the network and settings of a new study; returns its key in the storage.
 
-    What makes it a study of ours is written last: one that was interrupted before is completed.
+    The attribute that marks a netbo study is written last: one that was interrupted before is completed.
     """
     try:
-        with quiet():
-            study_id = storage.create_new_study([DIRECTIONS[contents.settings.direction]], name)
+        with without_optuna_info():
+            study_id = storage.create_new_study([DIRECTIONS[definition.settings.direction]], name)
     except DuplicatedStudyError as cause:
         study_id = storage.get_study_id_from_name(name)
         if ABOUT in storage.get_study_user_attrs(study_id) or storage.get_all_trials(study_id):
@@ -66,22 +139,22 @@ def write_contents(storage: BaseStorage, name: str, contents: Contents, referenc
                 "resume=True to go on with it, or choose another name"
             ) from cause
     if reference is None:
-        storage.set_study_system_attr(study_id, NETWORK, dump(contents.source))
+        storage.set_study_system_attr(study_id, NETWORK, dump(definition.source))
     about = {
         "format": FORMAT,
         "netbo": version("netbo"),
-        "network": contents.hash,
+        "network": definition.hash,
         "network_file": None if reference is None else str(reference),
-        "settings": contents.settings.as_dict(),
+        "settings": definition.settings.as_dict(),
     }
     storage.set_study_user_attr(study_id, ABOUT, about)
     return study_id
 
 
-def read_contents(
+def read_definition(
     storage: BaseStorage, name: str, network: Network | MetricGraph | None
-) -> tuple[int, Contents]:
-    """A study's number and contents; `network` must be the one it was made for."""
+) -> tuple[int, StudyDefinition]:
+    """Key and definition of a study; `network` must be the one it was made for."""
     study_id = _find(storage, name)
     about = storage.get_study_user_attrs(study_id).get(ABOUT)
     if not isinstance(about, dict) or not isinstance(about.get("network"), str):
@@ -100,13 +173,13 @@ def read_contents(
     )
     graph = graph_of(source)
     require_same_network(name, expected, content_hash(graph))
-    return study_id, Contents(
+    return study_id, StudyDefinition(
         as_network(source), graph, StudySettings.from_dict(about.get("settings")), expected
     )
 
 
 def require_same_network(name: str, expected: str, found: str) -> None:
-    """Refuse a study of another network."""
+    """Raise StudyError if the networks differ."""
     if found != expected:
         raise StudyError(
             f"the study {name!r} was made for the network {expected[:SHOWN]}, got the network "
@@ -139,55 +212,6 @@ def _find(storage: BaseStorage, name: str) -> int:
         raise StudyError(f"the storage holds {listed}, got the name {name!r}") from cause
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A study that was found or made."""
-
-    name: str
-    storage: BaseStorage
-    study_id: int
-    contents: Contents
-    optimizer: Optimizer
-
-
-def create_study(
-    network: Network | MetricGraph,
-    settings: StudySettings,
-    *,
-    name: str,
-    storage: StorageLike | None,
-    network_file: str | os.PathLike[str] | None,
-    resume: bool,
-) -> Opened:
-    """A new study, or with `resume` the one there is; nothing is written before everything is checked."""
-    if not isinstance(name, str) or not name:
-        raise StudyError(f"a study needs a name, got {name!r}")
-    graph = graph_of(network)
-    contents = Contents(as_network(network), graph, settings, content_hash(graph))
-    optimizer = settings.optimizer(graph)
-    reference = None if network_file is None else _as_reference(network_file, contents, name)
-    opened = open_storage(default_journal(name) if storage is None else storage, existing=False)
-    if resume and _is_study(opened, name):
-        study_id, found = read_contents(opened, name, network)
-        _require_same_settings(name, found.settings, settings)
-        return Opened(name, opened, study_id, found, optimizer)
-    study_id = write_contents(opened, name, contents, reference)
-    return Opened(name, opened, study_id, contents, optimizer)
-
-
-def load_study(storage: StorageLike, name: str | None, network: Network | MetricGraph | None) -> Opened:
-    """The study of a name, or the only one there is."""
-    opened = open_storage(storage, existing=True)
-    found = _only_name(opened) if name is None else name
-    study_id, contents = read_contents(opened, found, network)
-    return Opened(found, opened, study_id, contents, contents.settings.optimizer(contents.graph))
-
-
-def study_names(storage: StorageLike) -> list[str]:
-    """Names of the studies of ours in a storage."""
-    return _names(open_storage(storage, existing=True))
-
-
 def _names(storage: BaseStorage) -> list[str]:
     return [study.study_name for study in storage.get_all_studies() if ABOUT in study.user_attrs]
 
@@ -204,10 +228,10 @@ def _is_study(storage: BaseStorage, name: str) -> bool:
     return name in _names(storage)
 
 
-def _as_reference(path: str | os.PathLike[str], contents: Contents, name: str) -> Path:
-    """A file that holds the network, checked; absolute, since others will start elsewhere."""
+def _as_reference(path: str | os.PathLike[str], definition: StudyDefinition, name: str) -> Path:
+    """Absolute path of a checked network file, since other workers start elsewhere."""
     absolute = Path(path).resolve()
-    require_same_network(name, contents.hash, content_hash(graph_of(read_network(absolute))))
+    require_same_network(name, definition.hash, content_hash(graph_of(read_network(absolute))))
     return absolute
 
 

@@ -1,8 +1,9 @@
-"""Handing out trials to however many workers ask at once.
+"""Dispatcher: hands out trials to any number of concurrent workers, each point once.
 
-Whoever asks while nobody else is at work computes a place and creates its trial in one write; if another
-trial came in between, that one is void. Otherwise a trial is reserved first, and its place is computed when
-every trial before it has one or is dead: two workers never get the same place unless one is taken for dead.
+A worker that asks while no other is active computes a point and creates its trial in one write; if another
+trial was created in between, that one is void. Otherwise it reserves a trial first and computes its point
+when every trial before it has one or has expired: two workers never get the same point unless the lease of
+one has run out.
 """
 
 from __future__ import annotations
@@ -14,19 +15,20 @@ from typing import Any, Never
 import numpy as np
 from optuna.exceptions import UpdateFinishedTrialError
 
-from netbo.errors import BudgetError, ObservationError, StudyError
+from netbo.errors import BudgetError, ObservationError, ParameterError, StudyError
 from netbo.geometry import Point, Points
 from netbo.optimize import History, Optimizer, Status, Suggestion, Trial
 from netbo.optimize.travel import Travel
-from netbo.studies.records import ORPHANED, TOLD_STATES, Record, State
-from netbo.studies.trial_store import Ledger
+from netbo.studies.records import ORPHANED, TOLD_STATES, State, TrialRecord, collapse_takeovers
+from netbo.studies.trial_store import TrialStore
 
-# The trials of a study as an optimizer sees them: as if no worker had ever died.
-
-_STATUS = {
+FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.04  # seconds between polls of a trial that is waited for
+ACTIVE = (State.ASKING, State.PENDING)
+NEVER_COUNTED = (State.CANCELLED, *ORPHANED)  # towards a budget
+STATUS = {
     State.WAITING: Status.PENDING,  # it will be measured, so nobody else need go there
     State.PENDING: Status.PENDING,
-    State.EXPIRED: Status.PENDING,  # its place is the next to be handed out
+    State.EXPIRED: Status.PENDING,  # its point is the next to be handed out
     State.RELEASED: Status.PENDING,
     State.OBSERVED: Status.OBSERVED,
     State.FAILED: Status.FAILED,
@@ -35,41 +37,23 @@ _STATUS = {
 }
 
 
-def settle(records: Sequence[Record]) -> list[Record]:
-    """One record for each place that was handed out, in the order of the first that had it.
-
-    A trial that took over the place of a dead one takes its position too: random streams are counted by
-    distinct places, and pending places are imagined in their order, so a study goes on as if uninterrupted.
-    """
-    root: dict[int, int] = {}
-    current: dict[int, Record] = {}
-    for record in records:
-        if record.state in (State.ASKING, State.VOID):
-            continue
-        before = root.get(record.stands_for) if record.stands_for is not None else None
-        takes_over = before is not None and current[before].state in ORPHANED
-        root[record.id] = before if takes_over and before is not None else record.id
-        current[root[record.id]] = record
-    return [current[number] for number in sorted(current)]
-
-
 class StudyHistory(History):
-    """A history read from a storage: ids are the numbers of trials, and only the study changes it."""
+    """Read-only history of an optimizer, made from the records of a study; ids are trial numbers."""
 
-    def __init__(self, settled: Sequence[Record] = (), previous: History | None = None) -> None:
+    def __init__(self, collapsed: Sequence[TrialRecord] = (), previous: History | None = None) -> None:
         super().__init__()
-        told = sorted((record.ended, record.id) for record in settled if record.state in TOLD_STATES)
+        told = sorted((record.ended, record.id) for record in collapsed if record.state in TOLD_STATES)
         order = {number: rank for rank, (_, number) in enumerate(told)}
-        known = previous._made if isinstance(previous, StudyHistory) else {}
-        self._made: dict[int, tuple[Record, int | None, Trial]] = {}  # spares making them anew
-        for record in settled:
+        known = previous.converted if isinstance(previous, StudyHistory) else {}
+        self.converted: dict[int, tuple[TrialRecord, int | None, Trial]] = {}  # cache for the next history
+        for record in collapsed:
             if record.point is None:
-                continue  # for the types: settle leaves none
-            rank, made = order.get(record.id), known.get(record.id)
-            if made is None or made[0] is not record or made[1] != rank:
-                made = (record, rank, _trial(record, record.point, rank))
-            self._made[record.id] = made
-            self._trials.append(made[2])
+                continue  # for the types: collapse_takeovers leaves none
+            rank, converted = order.get(record.id), known.get(record.id)
+            if converted is None or converted[0] is not record or converted[1] != rank:
+                converted = (record, rank, _as_trial(record, record.point, rank))
+            self.converted[record.id] = converted
+            self._trials.append(converted[2])
         self._position = {trial.id: position for position, trial in enumerate(self._trials)}
         self._told = len(order)
 
@@ -85,11 +69,11 @@ class StudyHistory(History):
         raise StudyError("this history is that of a study, got a change; call the study's own method")
 
 
-def _trial(record: Record, point: Point, order: int | None) -> Trial:
+def _as_trial(record: TrialRecord, point: Point, order: int | None) -> Trial:
     return Trial(
         id=record.id,
         point=point,
-        status=_STATUS[record.state],
+        status=STATUS[record.state],
         asked=record.asked,
         value=record.value,
         noise=record.noise,
@@ -98,154 +82,215 @@ def _trial(record: Record, point: Point, order: int | None) -> Trial:
     )
 
 
-FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.04  # seconds between looks at a trial that is waited for
-OPEN = (State.ASKING, State.PENDING)
-NEVER_COUNTED = (State.CANCELLED,)  # towards a budget
+@dataclass(frozen=True, slots=True)
+class Crew:
+    """A measuring crew: its name, where it is, and what driving costs.
+
+    A point is worth its score minus `travel_cost` times its distance along the network; points beyond
+    `radius` are not suggested.
+
+    Parameters
+    ----------
+    name : str
+        Found again in the records of its trials.
+    at : Point, optional
+        Where the crew is; by default at its last trial, and a crew without one may go anywhere.
+    travel_cost : float
+        Cost of one unit of length, in the unit of the acquisition's scores.
+    radius : float, optional
+        In the unit of the graph.
+
+    Raises
+    ------
+    StudyError
+        The name is empty.
+
+    Examples
+    --------
+    >>> Crew("north", travel_cost=0.1).name
+    'north'
+    """
+
+    name: str
+    at: Point | None = None
+    travel_cost: float = 0.0
+    radius: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise StudyError(f"a crew needs a name, got {self.name!r}; its trials are found by it")
+
+    def travel(self, records: Sequence[TrialRecord]) -> Travel | None:
+        """Travel constraint of its next trial, given the records of the study."""
+        start = self.at or last_point(self.name, records)
+        if start is None or (self.travel_cost == 0 and self.radius is None):
+            return None
+        return Travel(start, self.travel_cost, self.radius)
+
+
+def last_point(worker: str, records: Sequence[TrialRecord]) -> Point | None:
+    """Point of the latest trial of a worker, told or not."""
+    points = [record.point for record in records if record.worker == worker and record.point is not None]
+    return points[-1] if points else None
+
+
+def require_crews(crews: Sequence[Crew], n: int | None) -> Sequence[Crew]:
+    """Raise ParameterError unless there are crews, and nothing but crews."""
+    listed = list(crews)
+    if n is not None or not listed or not all(isinstance(crew, Crew) for crew in listed):
+        raise ParameterError(f"crews must be Crew objects, one a suggestion, got n={n!r} and {crews!r:.80}")
+    return listed
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """Who asks, and on what terms."""
+class AskRequest:
+    """Who asks, with which lease, budget and travel constraint."""
 
     worker: str
     lease: float | None = None  # seconds
-    budget: int | None = None  # places handed out in all, cancelled ones left out
+    budget: int | None = None  # points handed out in all, cancelled ones left out
     travel: Travel | None = None
 
 
-class Overtaken(Exception):  # noqa: N818 - no error: a reason to ask again
-    """The trial was taken for dead while its place was computed."""
+class ReservationLost(Exception):  # noqa: N818 - no error: a reason to ask again
+    """A reserved trial expired while its point was computed."""
 
 
 @dataclass(slots=True)
-class Desk:
-    """Where places are handed out."""
+class Dispatcher:
+    """Hands out the trials of a study; its optimizer follows the storage."""
 
-    ledger: Ledger
+    store: TrialStore
     optimizer: Optimizer
     asking_lease: float
 
-    def refresh(self) -> list[Record]:
-        """All records; the optimizer's history follows them."""
-        records = self.ledger.records()
-        self.optimizer.replace_history(StudyHistory(settle(records), self.optimizer.history))
+    def refresh(self) -> list[TrialRecord]:
+        """Read all records and update the optimizer's history."""
+        records = self.store.records()
+        self.optimizer.replace_history(StudyHistory(collapse_takeovers(records), self.optimizer.history))
         return records
 
-    def reap(self, records: Sequence[Record]) -> bool:
+    def expire_leases(self, records: Sequence[TrialRecord]) -> bool:
         """Close trials whose lease has run out; True if there were any."""
-        self.ledger.finish_half_told()
-        now = self.ledger.clock.now()
-        dead = [r for r in records if r.state in OPEN and r.expires is not None and r.expires < now]
-        for record in dead:
-            self.ledger.close(record.key, State.EXPIRED, f"the lease of {record.worker or 'nobody'} ran out")
-        return bool(dead)
+        self.store.finish_interrupted_tells()
+        now = self.store.clock.now()
+        expired = [r for r in records if r.state in ACTIVE and r.expires is not None and r.expires < now]
+        for record in expired:
+            self.store.close(record.key, State.EXPIRED, f"the lease of {record.worker or 'nobody'} ran out")
+        return bool(expired)
 
-    def serve(self, request: Request) -> Suggestion:
-        """The next place: from the queue, from the dead, or a new one."""
+    def ask(self, request: AskRequest) -> Suggestion:
+        """Next trial: from the queue, from an expired or released trial, or at a new point."""
         while True:
             records = self.refresh()
-            if self.reap(records):
+            if self.expire_leases(records):
                 continue
             queued = next((record for record in records if record.state is State.WAITING), None)
             if queued is not None:
-                found = self._from_queue(queued, records, request)
+                found = self._claim_queued(queued, records, request)
             else:
                 require_budget(records, request.budget)
-                found = self._alone(records, request) or self._in_turn(records, request)
+                found = self._create_at_once(records, request) or self._reserve_in_turn(records, request)
             if found is not None:
                 return found
 
-    def _from_queue(self, queued: Record, records: list[Record], request: Request) -> Suggestion | None:
-        """A place that a user asked to measure; None if somebody else was faster."""
+    def _claim_queued(
+        self, queued: TrialRecord, records: list[TrialRecord], request: AskRequest
+    ) -> Suggestion | None:
+        """Claim an enqueued trial; None if another worker was faster."""
         require_budget([record for record in records if record.state is not State.WAITING], request.budget)
-        if queued.point is None or not self.ledger.take(queued, self._lease(request, request.lease)):
+        if queued.point is None or not self.store.claim(queued, self._lease(request, request.lease)):
             return None
         return Suggestion(queued.id, queued.point)
 
-    def _alone(self, records: list[Record], request: Request) -> Suggestion | None:
-        """A trial with its place in one write; None if there are others."""
-        busy = (r for r in records if r.state in OPEN)
-        if any(r.state is State.ASKING or r.worker != request.worker for r in busy):
+    def _create_at_once(self, records: list[TrialRecord], request: AskRequest) -> Suggestion | None:
+        """Create a trial with its point in one write; None if other workers are active."""
+        active = (r for r in records if r.state in ACTIVE)
+        if any(r.state is State.ASKING or r.worker != request.worker for r in active):
             return None
-        point, said = self._choose(records, request)
+        point, attributes = self._choose_point(records, request)
         lease = self._lease(request, self.asking_lease)
-        number, key = self.ledger.create(point, lease, seen=len(records), **said)
+        number, key = self.store.create(point, lease, seen=len(records), **attributes)
         if number == len(records):
             return Suggestion(number, point)
-        self.ledger.close(key, State.VOID, "another trial came first")
+        self.store.close(key, State.VOID, "another trial came first")
         return None
 
-    def _in_turn(self, records: list[Record], request: Request) -> Suggestion | None:
-        """Reserve a trial, wait for those before it, and compute its place; None if that took too long."""
-        if self._orphan(records, request.travel) is None:
+    def _reserve_in_turn(self, records: list[TrialRecord], request: AskRequest) -> Suggestion | None:
+        """Reserve a trial, wait for those before it, compute its point; None if the reservation expired."""
+        if self._orphaned_point(records, request.travel) is None:
             self.optimizer.openings()  # if nothing is left to ask, no trial need be made to find out
-        number, key = self.ledger.reserve(self._lease(request, self.asking_lease))
+        number, key = self.store.reserve(self._lease(request, self.asking_lease))
         try:
             records = self._await_turn(number)
             require_budget([record for record in records if record.id < number], request.budget)
-            point, said = self._choose(records, request)
-            self.ledger.place(key, point, **said)
-        except (Overtaken, UpdateFinishedTrialError):
+            point, attributes = self._choose_point(records, request)
+            self.store.set_point(key, point, **attributes)
+        except (ReservationLost, UpdateFinishedTrialError):
             return None
         except BaseException as error:
-            self.ledger.close(key, State.VOID, f"{type(error).__name__}: {error}")
+            self.store.close(key, State.VOID, f"{type(error).__name__}: {error}")
             raise
         return Suggestion(number, point)
 
-    def _await_turn(self, number: int) -> list[Record]:
-        """All records, once every trial before `number` has its place or is dead."""
-        clock, pause = self.ledger.clock, FIRST_PAUSE
+    def _await_turn(self, number: int) -> list[TrialRecord]:
+        """Poll with backoff until every trial before `number` has its point or has expired."""
+        clock, pause = self.store.clock, FIRST_PAUSE
         while True:
             records = self.refresh()
-            if self.reap(records):
+            if self.expire_leases(records):
                 continue
             mine = next(record for record in records if record.id == number)
             if mine.state is not State.ASKING:
-                raise Overtaken
+                raise ReservationLost
             if not any(record.state is State.ASKING and record.id < number for record in records):
                 return records
             if mine.expires is not None and mine.expires - clock.now() < self.asking_lease / 2:
-                self.ledger.renew(mine, clock.now() + self.asking_lease)
+                self.store.set_expiry(mine, clock.now() + self.asking_lease)
             clock.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def _choose(self, records: Sequence[Record], request: Request) -> tuple[Point, dict[str, Any]]:
-        """A place of the dead first, else a new one; and what is said of it."""
-        lease, clock = request.lease, self.ledger.clock
-        orphan = self._orphan(records, request.travel)
+    def _choose_point(
+        self, records: Sequence[TrialRecord], request: AskRequest
+    ) -> tuple[Point, dict[str, Any]]:
+        """Reuse the point of an orphaned trial, else propose a new one; returns point and attributes."""
+        lease, clock = request.lease, self.store.clock
+        orphan = self._orphaned_point(records, request.travel)
         point = self.optimizer.propose(request.travel) if orphan is None else orphan[1]
-        said: dict[str, Any] = {"expires": None if lease is None else clock.now() + lease}
+        attributes: dict[str, Any] = {"expires": None if lease is None else clock.now() + lease}
         if orphan is not None:
-            said["stands_for"] = orphan[0]
-        return point, said
+            attributes["stands_for"] = orphan[0]
+        return point, attributes
 
-    def _orphan(self, records: Sequence[Record], travel: Travel | None) -> tuple[int, Point] | None:
+    def _orphaned_point(
+        self, records: Sequence[TrialRecord], travel: Travel | None
+    ) -> tuple[int, Point] | None:
+        """First expired or released trial within reach, with its point."""
         if not any(record.state in ORPHANED for record in records):
             return None
-        for record in settle(records):
+        for record in collapse_takeovers(records):
             if record.state not in ORPHANED or record.point is None:
                 continue
-            graph = self.ledger.graph
+            graph = self.store.graph
             if travel is None or travel.reaches(Points.at(record.point, graph=graph), graph)[0]:
                 return record.id, record.point
         return None
 
-    def _lease(self, request: Request, seconds: float | None) -> dict[str, Any]:
-        expires = None if seconds is None else self.ledger.clock.now() + seconds
+    def _lease(self, request: AskRequest, seconds: float | None) -> dict[str, Any]:
+        expires = None if seconds is None else self.store.clock.now() + seconds
         return {"worker": request.worker, "expires": expires}
 
 
-def count_places(records: Sequence[Record]) -> int:
-    """Places that were measured or are to be, the dead left out: what a budget counts."""
-    left_out = (*NEVER_COUNTED, *ORPHANED)
-    return sum(record.state not in left_out for record in settle(records))
+def count_handed_out(records: Sequence[TrialRecord]) -> int:
+    """Number of points measured, pending or queued: what a budget counts."""
+    return sum(record.state not in NEVER_COUNTED for record in collapse_takeovers(records))
 
 
-def require_budget(records: Sequence[Record], budget: int | None) -> None:
-    """Refuse to hand out more than the budget."""
+def require_budget(records: Sequence[TrialRecord], budget: int | None) -> None:
+    """Raise BudgetError if the budget is handed out."""
     if budget is None:
         return
-    handed_out = count_places(records)
+    handed_out = count_handed_out(records)
     if handed_out >= budget:
         raise BudgetError(
             f"the budget of {budget} evaluations is handed out ({handed_out}); raise it, or cancel what will "

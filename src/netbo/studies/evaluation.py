@@ -1,4 +1,4 @@
-"""One evaluation of an objective that may raise, hang, die or return nonsense: a value, or a reason."""
+"""Evaluation of an objective that may raise, hang, exit or return nonsense: a value, or the reason."""
 
 from __future__ import annotations
 
@@ -27,15 +27,23 @@ STARTING_SECONDS = 300.0  # a process that needs longer to import the objective 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A value with its noise variance, or the reason why there is none."""
+    """A value with its noise variance, or the reason why there is none.
+
+    Examples
+    --------
+    >>> Evaluation(None, note="no signal").value is None
+    True
+    """
 
     value: float | None
     noise: float | None = None
     note: str = ""
 
 
-def evaluation_of(answer: Any) -> Evaluation:
-    """What came of an attempt."""
+def as_evaluation(answer: Any) -> Evaluation:
+    """Evaluation from the return value of an attempt."""
+    if isinstance(answer, Evaluation):
+        return answer
     if isinstance(answer, Failure):
         return Evaluation(None, note=answer.text)
     try:
@@ -50,10 +58,32 @@ def evaluation_of(answer: Any) -> Evaluation:
 
 
 class Evaluator:
-    """Evaluates an objective here, or with a timeout in a process of its own that is killed when it hangs.
+    """Evaluate an objective in this process, or with a timeout in a process that is killed when it hangs.
 
-    The process is started afresh and imports the objective; it serves until it hangs or dies, then another
-    takes its place. Starting does not count towards the timeout.
+    Parameters
+    ----------
+    objective : callable
+        Function of a `Point` that returns a value or a pair (value, noise variance).
+    timeout : float, optional
+        Seconds for one evaluation. The process is spawned and imports the objective, which must be a function
+        of a module; it serves until it hangs or exits, then another one is started. Starting does not count.
+
+    Raises
+    ------
+    StudyError
+        The timeout is not a positive number.
+    ParameterError
+        There is a timeout and a fresh process cannot import the objective.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> evaluate = Evaluator(lambda point: 1.0 / point.distance)
+    >>> start, end = netbo.interval(2.0).points([0, 0], [0.0, 2.0])
+    >>> evaluate(end).value
+    0.5
+    >>> "ZeroDivisionError" in evaluate(start).note
+    True
     """
 
     def __init__(self, objective: Objective, timeout: float | None = None) -> None:
@@ -66,9 +96,9 @@ class Evaluator:
         self._pipe: Connection | None = None
 
     def __call__(self, point: Point) -> Evaluation:
-        """The value at a point, or the reason why there is none."""
+        """Evaluate the objective at a point."""
         if self.timeout is None:
-            return evaluation_of(self._attempt(point))
+            return as_evaluation(self._attempt(point))
         pipe = self._start()
         if isinstance(pipe, Evaluation):
             return pipe
@@ -77,12 +107,12 @@ class Evaluator:
             if not pipe.poll(self.timeout):
                 self.close()
                 return Evaluation(None, note=f"timeout: no value within {self.timeout:g} seconds")
-            return evaluation_of(pipe.recv())
+            return as_evaluation(pipe.recv())
         except (EOFError, OSError):
-            return self._died()
+            return self._exited()
 
     def _start(self) -> Connection | Evaluation:
-        """The pipe to a process that is ready, or why there is none."""
+        """Pipe to a process that is ready, or the failure to start it."""
         if self._pipe is not None:
             return self._pipe
         context = multiprocessing.get_context("spawn")
@@ -98,10 +128,11 @@ class Evaluator:
                 return Evaluation(None, note=f"the process was not ready after {STARTING_SECONDS:g} seconds")
             here.recv()
         except (EOFError, OSError):
-            return self._died()
+            return self._exited()
         return here
 
-    def _died(self) -> Evaluation:
+    def _exited(self) -> Evaluation:
+        """Failure with the exit code of the process."""
         process = self._process
         process.join()
         code = process.exitcode
@@ -109,7 +140,7 @@ class Evaluator:
         return Evaluation(None, note=f"the process of the objective ended with exit code {code}")
 
     def close(self) -> None:
-        """End the process, if there is one."""
+        """Kill the process, if there is one."""
         process, self._process = self._process, None
         pipe, self._pipe = self._pipe, None
         if pipe is not None:
@@ -121,7 +152,7 @@ class Evaluator:
 
 @contextmanager
 def evaluator(objective: Objective, timeout: float | None = None) -> Iterator[Evaluator]:
-    """An evaluator whose process ends with the block."""
+    """Evaluator whose process ends with the block."""
     found = Evaluator(objective, timeout)
     try:
         yield found
@@ -130,7 +161,7 @@ def evaluator(objective: Objective, timeout: float | None = None) -> Iterator[Ev
 
 
 def _serve(pipe: Connection, attempt: Attempt) -> None:
-    """Answer points until nobody asks."""
+    """Evaluate points from a pipe until it closes."""
     import signal  # noqa: PLC0415 - in the child only: Ctrl-C is for the parent, which ends this process
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -144,7 +175,7 @@ def _serve(pipe: Connection, attempt: Attempt) -> None:
 
 
 def _portable(answer: Any) -> Any:
-    """What can travel: numbers as they are, the rest as a failure that names it."""
+    """Picklable answer: numbers as they are, anything else as a failure that names it."""
     if isinstance(answer, Failure):
         return answer
     try:

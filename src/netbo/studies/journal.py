@@ -1,4 +1,4 @@
-"""Journal files that survive a process killed while writing, and the lock on them."""
+"""Journal file backend that repairs torn lines, reports damage, and frees the locks of dead processes."""
 
 from __future__ import annotations
 
@@ -17,24 +17,27 @@ from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
 
 from netbo.errors import StudyFileError
 
-# Who may append to a journal: Optuna's lock, freed at once if its owner has died.
-
-
 try:
     import fcntl
 except ImportError:  # pragma: no cover - Windows has none, and then the file lock is all there is
     fcntl = None  # type: ignore[assignment]
 
-GUARD_SUFFIX = ".guard"
+GUARD_SUFFIX, TORN_SUFFIX = ".guard", ".torn"
+CREATE_TRIAL, SET_STATE = 4, 6  # Optuna's numbers of operations
+COMPLETE = 1  # Optuna's number of a state
+_CHUNK = 1 << 16
+_to_disk = getattr(os, "fdatasync", os.fsync)  # contents and length; the time of the change may be lost
+
+_log = logging.getLogger(__name__)
 
 
 class GuardedLock(JournalFileSymlinkLock):
-    """Optuna's lock file, behind a guard that the operating system takes back from the dead.
+    """Optuna's symlink lock behind an flock, which the operating system releases when its owner dies.
 
     Optuna waits 30 seconds before it breaks a lock whose owner was killed. Our lock file is a link to the
-    guard: whoever holds the guard, finds such a link and the name of a dead process of its own host knows
-    that the lock is stale, and removes it. A lock file of somebody without a guard (a dashboard, say) links
-    to the journal, and is waited for as Optuna does.
+    guard file: whoever holds the flock on the guard, finds such a link and reads the name of a dead process
+    of its own host knows that the lock is stale, and removes it. A lock file made without a guard (by a
+    dashboard, say) links to the journal, and is waited for as Optuna does.
     """
 
     def __init__(self, path: str) -> None:
@@ -44,14 +47,14 @@ class GuardedLock(JournalFileSymlinkLock):
         self._guard: IO[str] | None = None
 
     def acquire(self) -> bool:
-        """Wait for guard and lock file."""
+        """Wait for the guard and the lock file."""
         guard = open(self._guard_path, "a+")  # noqa: SIM115 - closed by release
         try:
-            _lock(guard)
-            if self._is_ours() and _names_a_dead_process(guard):
+            _flock(guard)
+            if self._is_ours() and _owner_is_dead(guard):
                 with suppress(FileNotFoundError):
                     os.unlink(self._lock_path)
-            _write(guard, f"{socket.gethostname()} {os.getpid()}")
+            _write_owner(guard, f"{socket.gethostname()} {os.getpid()}")
             super().acquire()
         except BaseException:
             guard.close()
@@ -60,26 +63,26 @@ class GuardedLock(JournalFileSymlinkLock):
         return True
 
     def _is_ours(self) -> bool:
-        """Whether the lock file was made behind the guard."""
+        """Whether the lock file is a link to the guard."""
         try:
             return os.readlink(self._lock_path) == self._lock_target_file
         except OSError:
             return False
 
     def release(self) -> None:
-        """Let others in."""
+        """Remove the lock file, then release the guard."""
         guard, self._guard = self._guard, None
         try:
             super().release()
         finally:
             if guard is not None:
-                _write(guard, "")
+                _write_owner(guard, "")
                 guard.close()  # and with it the guard's lock
 
 
 @contextmanager
-def holding(lock: JournalFileSymlinkLock) -> Iterator[None]:
-    """The lock, for a while."""
+def locked(lock: JournalFileSymlinkLock) -> Iterator[None]:
+    """Hold the lock during the block."""
     lock.acquire()
     try:
         yield
@@ -87,19 +90,19 @@ def holding(lock: JournalFileSymlinkLock) -> Iterator[None]:
         lock.release()
 
 
-def _lock(guard: IO[str]) -> None:
+def _flock(guard: IO[str]) -> None:
     if fcntl is not None:
         with suppress(OSError):  # a file system without such locks: the lock file still serves
             fcntl.flock(guard, fcntl.LOCK_EX)
 
 
-def _write(guard: IO[str], text: str) -> None:
+def _write_owner(guard: IO[str], text: str) -> None:
     guard.truncate(0)
     guard.write(text)
     guard.flush()
 
 
-def _names_a_dead_process(guard: IO[str]) -> bool:
+def _owner_is_dead(guard: IO[str]) -> bool:
     guard.seek(0)
     words = guard.read().split()
     if len(words) != 2 or words[0] != socket.gethostname() or not words[1].isdigit():
@@ -113,18 +116,9 @@ def _names_a_dead_process(guard: IO[str]) -> bool:
     return False
 
 
-TORN_SUFFIX = ".torn"
-CREATE_TRIAL, SET_STATE = 4, 6  # Optuna's numbers of operations
-COMPLETE = 1  # Optuna's number of a state
-_CHUNK = 1 << 16
-_to_disk = getattr(os, "fdatasync", os.fsync)  # contents and length; the time of the change may be lost
-
-_log = logging.getLogger(__name__)
-
-
 @dataclass(frozen=True, slots=True)
 class JournalCheck:
-    """What a journal holds, up to the first line that cannot be read."""
+    """Contents of a journal up to the first line that cannot be read."""
 
     lines: int  # that can be read
     trials: int
@@ -134,21 +128,21 @@ class JournalCheck:
 
 
 class JournalFile(JournalFileBackend):
-    """Optuna's journal file; before each append a torn last line is moved to FILE.torn.
+    """Optuna's journal file backend; before each append a torn last line is moved to FILE.torn.
 
     A process that is killed, or a machine that loses power, can leave half a line at the end of the file.
     Optuna passes over it when reading, and its next line would be glued to it and lost.
     """
 
     def __init__(self, path: Path) -> None:
-        self._guarded = GuardedLock(str(path))
-        super().__init__(str(path), lock_obj=self._guarded)
+        self._file_lock = GuardedLock(str(path))
+        super().__init__(str(path), lock_obj=self._file_lock)
         self._path = path
 
     def append_logs(self, logs: list[dict[str, Any]]) -> None:
-        """Whole lines, on the disk when this returns."""
+        """Append whole lines; they are on the disk when this returns."""
         text = "".join(json.dumps(log, separators=(",", ":")) + "\n" for log in logs)
-        with holding(self._guarded):
+        with locked(self._file_lock):
             cut_torn_line(self._path)
             with open(self._path, "ab") as file:  # buffered: a full disk is an error, not half a line
                 file.write(text.encode("utf-8"))
@@ -156,15 +150,15 @@ class JournalFile(JournalFileBackend):
                 _to_disk(file.fileno())
 
     def read_logs(self, log_number_from: int) -> Generator[dict[str, Any], None, None]:
-        """Lines from a number on, or an error that says what can still be read."""
+        """Read lines from a number on; the error for a damaged file says what can still be read."""
         try:
             yield from super().read_logs(log_number_from)
         except ValueError as cause:
-            raise damage(self._path, check_journal(self._path)) from cause
+            raise damaged_file_error(self._path, check_journal(self._path)) from cause
 
 
 def open_journal(path: Path) -> JournalStorage:
-    """The storage of a journal file, made if there is none; a damaged file is refused and left alone."""
+    """Open or create a journal file; a damaged one is refused and left unchanged."""
     if path.is_dir():
         raise StudyFileError(f"a journal is a file, got the folder {path}; name a file in it")
     if not path.parent.is_dir():
@@ -172,7 +166,7 @@ def open_journal(path: Path) -> JournalStorage:
     if path.exists():
         found = check_journal(path)
         if found.bad_line is not None:
-            raise damage(path, found)
+            raise damaged_file_error(path, found)
     try:
         return JournalStorage(JournalFile(path.absolute()))  # an objective may change the folder
     except StudyFileError:
@@ -186,7 +180,7 @@ def open_journal(path: Path) -> JournalStorage:
 
 
 def check_journal(path: Path) -> JournalCheck:
-    """Read every whole line; a torn last line is no damage, since it was never acknowledged."""
+    """Count what a journal holds; a torn last line is no damage, since it was never acknowledged."""
     lines = trials = values = 0
     with open(path, "rb") as file:
         for number, line in enumerate(file, start=1):
@@ -205,8 +199,8 @@ def check_journal(path: Path) -> JournalCheck:
     return JournalCheck(lines, trials, values)
 
 
-def damage(path: Path, found: JournalCheck) -> StudyFileError:
-    """What can be read, and what to do."""
+def damaged_file_error(path: Path, found: JournalCheck) -> StudyFileError:
+    """Error that says what can be read and how to recover it."""
     return StudyFileError(
         f"{path} is damaged at line {found.bad_line} ({found.reason:.120}); the {found.lines} lines before "
         f"it can be read and hold {found.trials} trials with {found.values} values; nothing was changed. "
@@ -215,7 +209,7 @@ def damage(path: Path, found: JournalCheck) -> StudyFileError:
 
 
 def cut_torn_line(path: Path) -> bytes:
-    """Move what follows the last line break to FILE.torn; call it with the journal's lock held."""
+    """Move a partial last line to FILE.torn; call it with the journal's lock held."""
     with open(path, "r+b") as file:
         size = file.seek(0, os.SEEK_END)
         if size == 0:

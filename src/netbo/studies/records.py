@@ -1,4 +1,4 @@
-"""What a storage says of one trial, later corrections applied, and all trials as a table."""
+"""Trial records: read from a storage, corrected, takeovers collapsed, and shown as a table."""
 
 from __future__ import annotations
 
@@ -18,36 +18,55 @@ from netbo.geometry import MetricGraph, Point, Points
 if TYPE_CHECKING:
     import pandas as pd
 
-
 EDGE, POSITION = "edge", "position"  # parameters of a trial: number of the edge, fraction of its length
 PLACE, LEASE, RENEWED = "netbo:place", "netbo:lease", "netbo:renewed"  # attributes of a trial
 TOLD, CLOSED = "netbo:told", "netbo:closed"  # apart: who closes a trial must not overwrite its value
+CORRECTION = "netbo:change"  # study attributes netbo:change:TRIAL:COUNTER:RANDOM, never overwritten
+TELL, CORRECT, WITHDRAW, NOTE = "tell", "correct", "withdraw", "note"  # kinds of corrections
+LATEST = 9e9  # seconds since 1970: tables know no later time
+COLUMNS = (
+    "edge", "distance", "value", "noise", "status", "worker", "began", "ended", "asked_edge",
+    "asked_distance", "stands_for", "note",
+)  # fmt: skip
+
+Correction = dict[str, Any]  # kind, time and new values, as they were written
 
 
 class State(Enum):
-    """What has become of a trial of a study."""
+    """State of a trial of a study.
 
-    ASKING = "asking"  # its place is being computed
+    Examples
+    --------
+    >>> State("pending")
+    <State.PENDING: 'pending'>
+    """
+
+    ASKING = "asking"  # its point is being computed
     WAITING = "waiting"  # enqueued, not yet handed out
     PENDING = "pending"  # handed out, not yet told
     OBSERVED = "observed"
-    FAILED = "failed"  # measured without a value
+    FAILED = "failed"  # evaluated without a value
     CANCELLED = "cancelled"  # never to be told
     WITHDRAWN = "withdrawn"  # told, and found to be wrong
-    EXPIRED = "expired"  # its lease ran out: its place is handed out again
-    RELEASED = "released"  # given back: its place is handed out again
-    VOID = "void"  # it never got a place
+    EXPIRED = "expired"  # its lease ran out: its point is handed out again
+    RELEASED = "released"  # given back: its point is handed out again
+    VOID = "void"  # it never got a point
 
 
 ORPHANED = (State.EXPIRED, State.RELEASED)
-_ENDS = ("cancelled", "expired", "released", "failed", "void")
-LATEST = 9e9  # seconds since 1970: tables know no later time
 TOLD_STATES = (State.OBSERVED, State.FAILED, State.WITHDRAWN)
+_CLOSED_STATES = ("cancelled", "expired", "released", "failed", "void")
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """One trial of a study."""
+class TrialRecord:
+    """One trial of a study: where, what, by whom and when.
+
+    Examples
+    --------
+    >>> TrialRecord(0, State.ASKING).point is None
+    True
+    """
 
     id: int  # its number
     state: State
@@ -60,55 +79,61 @@ class Record:
     expires: float | None = None  # end of its lease; None: it has none
     began: float = math.nan  # seconds since 1970
     ended: float = math.nan
-    stands_for: int | None = None  # the trial whose place it took over
+    stands_for: int | None = None  # the trial whose point it took over
     key: int = -1  # its number in the storage
 
 
-def read_record(trial: FrozenTrial, graph: MetricGraph) -> Record:
-    """A trial as it was stored, before corrections."""
-    place, lease = _said(trial, PLACE), _said(trial, LEASE)
-    point = _point(trial, place, graph)
+Record = TrialRecord  # the former name, until 1.0
+
+
+# Reading one trial: anybody may have written its attributes, so nothing in them is trusted.
+
+
+def read_record(trial: FrozenTrial, graph: MetricGraph) -> TrialRecord:
+    """Record of a stored trial, before corrections."""
+    place, lease = _attribute(trial, PLACE), _attribute(trial, LEASE)
+    point = _read_point(trial, place, graph)
     if point is not None and place.get("seen", trial.number) != trial.number:
         point = None  # computed without knowing a trial that came first
-    record = Record(
+    record = TrialRecord(
         id=trial.number,
         state=State.ASKING if point is None else State.PENDING,
         point=point,
         asked=None if place.get("asked") is False else point,
         worker=str(lease.get("worker", "")),
-        expires=_expiry(trial, point is not None, place, lease),
+        expires=_read_expiry(trial, point is not None, place, lease),
         began=_seconds(trial.datetime_start),
-        stands_for=_number(place.get("stands_for")),
+        stands_for=_as_number(place.get("stands_for")),
         key=trial._trial_id,
     )
-    return _conclude(record, trial, graph)
+    return _with_final_state(record, trial, graph)
 
 
-def _conclude(record: Record, trial: FrozenTrial, graph: MetricGraph) -> Record:
-    told, closed = _said(trial, TOLD), _said(trial, CLOSED)
+def _with_final_state(record: TrialRecord, trial: FrozenTrial, graph: MetricGraph) -> TrialRecord:
+    told, closed = _attribute(trial, TOLD), _attribute(trial, CLOSED)
     ended = as_time(told.get("time"), _seconds(trial.datetime_complete))
     if record.point is None:
         state = State.VOID if trial.state.is_finished() else State.ASKING
         return replace(record, state=state, ended=ended, note=str(closed.get("note", "")))
     if trial.state is TrialState.COMPLETE:
         value = trial.values[0] if isinstance(trial.values, list | tuple) and len(trial.values) == 1 else None
-        said = told if told.get("value") == value else {}
-        return tell_record(replace(record, ended=ended), {**said, "value": value}, graph)
+        fields = told if told.get("value") == value else {}
+        return with_outcome(replace(record, ended=ended), {**fields, "value": value}, graph)
     if told:
-        return tell_record(replace(record, ended=ended), told, graph)
+        return with_outcome(replace(record, ended=ended), told, graph)
     if not trial.state.is_finished():
         return replace(record, state=State.WAITING) if trial.state is TrialState.WAITING else record
     pruned = trial.state is TrialState.PRUNED
-    end = str(closed.get("state", State.CANCELLED.value if pruned else State.FAILED.value))
-    state = State(end) if end in _ENDS else State.FAILED
+    name = str(closed.get("state", State.CANCELLED.value if pruned else State.FAILED.value))
+    state = State(name) if name in _CLOSED_STATES else State.FAILED
     return replace(record, state=state, ended=ended, note=str(closed.get("note", "pruned" if pruned else "")))
 
 
-def tell_record(record: Record, told: Mapping[str, Any], graph: MetricGraph) -> Record:
-    """The record of a trial that was told; a value that is no finite number is a failure."""
+def with_outcome(record: TrialRecord, told: Mapping[str, Any], graph: MetricGraph) -> TrialRecord:
+    """Record with a told value; a value that is not a finite number is a failure."""
     value, noise = told.get("value"), told.get("noise")
-    at = _mapping(told.get("at"))
-    point = record.point if not at else _place(at.get("edge"), at.get("distance"), graph, record.id)
+    at = _as_mapping(told.get("at"))
+    point = record.point if not at else _point_at(at.get("edge"), at.get("distance"), graph, record.id)
     is_value = _is_finite(value)
     note = str(told.get("note", ""))
     if not is_value and value is not None and not note:
@@ -123,36 +148,48 @@ def tell_record(record: Record, told: Mapping[str, Any], graph: MetricGraph) -> 
     )
 
 
-def _point(trial: FrozenTrial, place: Mapping[str, Any], graph: MetricGraph) -> Point | None:
-    """The place of a trial; the exact distance if it is there, since a fraction rounds."""
+def _read_point(trial: FrozenTrial, place: Mapping[str, Any], graph: MetricGraph) -> Point | None:
+    """Point of a trial, by the exact distance where it is stored, since a fraction rounds."""
     if EDGE not in trial.params or POSITION not in trial.params:
         return None
     edge, fraction = trial.params[EDGE], trial.params[POSITION]
     if "distance" in place:
-        return _place(edge, place["distance"], graph, trial.number)
-    if not _said(trial, LEASE) and isinstance(edge, int) and 0 <= edge < graph.n_edges:
-        return _place(edge, float(fraction) * float(graph.lengths[edge]), graph, trial.number)
+        return _point_at(edge, place["distance"], graph, trial.number)
+    if not _attribute(trial, LEASE) and isinstance(edge, int) and 0 <= edge < graph.n_edges:
+        return _point_at(edge, float(fraction) * float(graph.lengths[edge]), graph, trial.number)
     return None
 
 
-def _place(edge: Any, distance: Any, graph: MetricGraph, number: int) -> Point:
+def _point_at(edge: Any, distance: Any, graph: MetricGraph, number: int) -> Point:
     try:
         return Points([edge], [float(distance)], graph=graph)[0]  # type: ignore[arg-type]
     except (PointError, TypeError, ValueError) as cause:
         raise StudyError(f"trial {number} does not lie on the network of its study: {cause}") from cause
 
 
+def _read_expiry(
+    trial: FrozenTrial, has_point: bool, place: Mapping[str, Any], lease: Mapping[str, Any]
+) -> float | None:
+    """End of the lease: as renewed, as handed out, or of the reservation while the point is computed."""
+    renewed = _attribute(trial, RENEWED)
+    source = renewed or (place if has_point and not place.get("queued") else lease)
+    expires = source.get("expires")
+    if not source and place.get("queued"):  # claimed from the queue by a worker that has not yet signed
+        expires = _seconds(trial.datetime_start) + float(place.get("grace", 0.0))
+    return float(expires) if expires is not None and _is_finite(expires) else None
+
+
 def as_time(value: Any, otherwise: float) -> float:
-    """Seconds since 1970, if that is what was written."""
+    """Seconds since 1970 if `value` is a valid time, else `otherwise`."""
     return float(value) if _is_finite(value) and 0 <= value < LATEST else otherwise
 
 
-def _said(trial: FrozenTrial, name: str) -> Mapping[str, Any]:
-    """An attribute of ours: a mapping, empty if there is none or somebody wrote something else."""
-    return _mapping(_mapping(trial.user_attrs).get(name))
+def _attribute(trial: FrozenTrial, name: str) -> Mapping[str, Any]:
+    """One of our trial attributes; empty if it is missing or not a mapping."""
+    return _as_mapping(_as_mapping(trial.user_attrs).get(name))
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _as_mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
@@ -160,47 +197,30 @@ def _is_finite(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _number(value: Any) -> int | None:
+def _as_number(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _expiry(
-    trial: FrozenTrial, has_place: bool, place: Mapping[str, Any], lease: Mapping[str, Any]
-) -> float | None:
-    """End of the lease: as renewed; else as handed out, or for the time that computing a place may take."""
-    renewed = _said(trial, RENEWED)
-    source = renewed or (place if has_place and not place.get("queued") else lease)
-    expires = source.get("expires")
-    if not source and place.get("queued"):  # taken from the queue by a worker that has not yet signed
-        expires = _seconds(trial.datetime_start) + float(place.get("grace", 0.0))
-    return float(expires) if expires is not None and _is_finite(expires) else None
 
 
 def _seconds(time: datetime | None) -> float:
     return math.nan if time is None else time.timestamp()
 
 
-# What was said of trials after they were finished: Optuna never changes those, so it is kept beside them.
-
-CHANGE = "netbo:change"  # study attributes netbo:change:TRIAL:COUNTER:RANDOM, never overwritten
-TELL, CORRECT, WITHDRAW, NOTE = "tell", "correct", "withdraw", "note"
-
-Changes = dict[int, list[dict[str, Any]]]
+# Corrections: Optuna never changes finished trials, so what comes later is stored beside them.
 
 
-def change_key(trial: int, counter: int) -> str:
-    """A key that no other worker writes, in the order of the changes of a trial."""
-    return f"{CHANGE}:{trial}:{counter:06d}:{uuid.uuid4().hex[:12]}"
+def correction_key(trial: int, counter: int) -> str:
+    """Unique study attribute key, sorted in the order of the corrections of a trial."""
+    return f"{CORRECTION}:{trial}:{counter:06d}:{uuid.uuid4().hex[:12]}"
 
 
-def read_changes(attributes: Mapping[str, Any], trial: int | None = None) -> Changes:
-    """All changes by trial, in their order; or those of one trial."""
-    start = f"{CHANGE}:" if trial is None else f"{CHANGE}:{trial}:"
-    found: dict[int, list[tuple[str, str, dict[str, Any]]]] = {}
+def read_corrections(attributes: Mapping[str, Any], trial: int | None = None) -> dict[int, list[Correction]]:
+    """Corrections by trial, in their order; only those of `trial` if one is given."""
+    start = f"{CORRECTION}:" if trial is None else f"{CORRECTION}:{trial}:"
+    found: dict[int, list[tuple[str, str, Correction]]] = {}
     for key, value in attributes.items():
         if not key.startswith(start) or not isinstance(value, dict):
             continue
-        number, _, rest = key.removeprefix(CHANGE + ":").partition(":")
+        number, _, rest = key.removeprefix(CORRECTION + ":").partition(":")
         if number.isdigit():
             counter, _, random = rest.partition(":")
             found.setdefault(int(number), []).append((counter, random, value))
@@ -209,35 +229,51 @@ def read_changes(attributes: Mapping[str, Any], trial: int | None = None) -> Cha
     }
 
 
-def overlay(record: Record, changes: list[dict[str, Any]], graph: MetricGraph) -> Record:
-    """A record with its changes; one that does not fit its state is passed over."""
-    for change in changes:
-        kind, is_told = change.get("kind"), record.state in (State.OBSERVED, State.WITHDRAWN)
+def apply_corrections(
+    record: TrialRecord, corrections: Sequence[Correction], graph: MetricGraph
+) -> TrialRecord:
+    """Record after its corrections; one that does not fit the state is skipped."""
+    for correction in corrections:
+        kind, is_told = correction.get("kind"), record.state in (State.OBSERVED, State.WITHDRAWN)
         if kind == TELL and not is_told:
-            ended = as_time(change.get("time"), record.ended)
-            record = tell_record(replace(record, ended=ended), change, graph)
+            ended = as_time(correction.get("time"), record.ended)
+            record = with_outcome(replace(record, ended=ended), correction, graph)
         elif kind == CORRECT and (is_told or record.state is State.FAILED):
-            told = tell_record(record, change, graph)
+            told = with_outcome(record, correction, graph)
             noise = record.noise if told.noise is None else told.noise
             note = record.note if is_told else ""  # why it failed is no longer so
             record = replace(told, noise=noise, point=record.point, note=note)
         elif kind == WITHDRAW and record.state is State.OBSERVED:
             record = replace(record, state=State.WITHDRAWN)
         elif kind == NOTE:
-            record = replace(record, note=str(change.get("note", "")))
+            record = replace(record, note=str(correction.get("note", "")))
     return record
 
 
-# All trials of a study as a table for people.
+def collapse_takeovers(records: Sequence[TrialRecord]) -> list[TrialRecord]:
+    """One record for each point that was handed out, ordered by its first trial.
 
-COLUMNS = (
-    "edge", "distance", "value", "noise", "status", "worker", "began", "ended", "asked_edge",
-    "asked_distance", "stands_for", "note",
-)  # fmt: skip
+    A trial that took over the point of an expired or released one takes its position too: random streams are
+    counted by distinct points, and fantasies at pending points are drawn in their order, so a study goes on
+    as if it had not been interrupted.
+    """
+    root: dict[int, int] = {}
+    current: dict[int, TrialRecord] = {}
+    for record in records:
+        if record.state in (State.ASKING, State.VOID):
+            continue
+        before = root.get(record.stands_for) if record.stands_for is not None else None
+        takes_over = before is not None and current[before].state in ORPHANED
+        root[record.id] = before if takes_over and before is not None else record.id
+        current[root[record.id]] = record
+    return [current[number] for number in sorted(current)]
 
 
-def trials_table(records: Sequence[Record]) -> pd.DataFrame:
-    """One row a trial, by id: where, what, by whom, when (UTC), and whose place it took over."""
+# The table for people
+
+
+def trials_table(records: Sequence[TrialRecord]) -> pd.DataFrame:
+    """DataFrame with one row per trial, indexed by id; times are UTC."""
     import pandas as pd  # noqa: PLC0415 - a table is for people
 
     rows = [_row(record) for record in records]
@@ -249,7 +285,7 @@ def trials_table(records: Sequence[Record]) -> pd.DataFrame:
     return table.astype({"stands_for": "Int64"})
 
 
-def _row(record: Record) -> dict[str, Any]:
+def _row(record: TrialRecord) -> dict[str, Any]:
     point, asked = record.point, record.asked
     return {
         "edge": None if point is None else point.edge_id,

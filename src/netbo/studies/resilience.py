@@ -16,9 +16,26 @@ from optuna.exceptions import StorageInternalError
 
 from netbo.errors import BaseError
 
+RETRY_SECONDS = 900.0  # a server is restarted, or a disk cleared, by then
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 15.0  # seconds between attempts
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
 
 class Clock(Protocol):
-    """Tells the time and lets it pass; tests bring one of their own."""
+    """Clock of leases and waits; tests pass one that jumps.
+
+    Examples
+    --------
+    >>> class Frozen:
+    ...     def now(self):
+    ...         return 0.0
+    ...     def sleep(self, seconds):
+    ...         pass
+    >>> clock: Clock = Frozen()
+    """
 
     def now(self) -> float:
         """Seconds since 1970, UTC: the same for all workers, as far as their machines agree."""
@@ -28,37 +45,40 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The clock of this machine."""
+    """The clock of this machine: `time.time` and `time.sleep`.
+
+    Examples
+    --------
+    >>> SystemClock().now() > 1.6e9
+    True
+    """
 
     def now(self) -> float:
         """Seconds since 1970, UTC."""
         return time.time()
 
     def sleep(self, seconds: float) -> None:
-        """Wait."""
+        """Block for so many seconds."""
         time.sleep(seconds)
 
 
-# Ctrl-C and SIGTERM that wait until nothing can be lost.
-
-
-class Interruption:
-    """Whether somebody asked to stop; inside `allowed` it raises KeyboardInterrupt at once."""
+class DeferredInterrupt:
+    """Signal handler that records SIGINT and SIGTERM; inside `allowed` it raises KeyboardInterrupt."""
 
     def __init__(self) -> None:
         self.requested = False
         self._allowed = False
 
     def handle(self, number: int, frame: FrameType | None) -> None:
-        """What a signal does."""
+        """Handler for `signal.signal`."""
         self.requested = True
         if self._allowed:
-            self._allowed = False  # what follows is to be finished
+            self._allowed = False  # cleaning up is not interrupted
             raise KeyboardInterrupt
 
     @contextmanager
     def allowed(self) -> Iterator[None]:
-        """A stretch that may be broken off anywhere."""
+        """Block that may be interrupted anywhere."""
         if self.requested:
             raise KeyboardInterrupt
         self._allowed = True
@@ -69,53 +89,43 @@ class Interruption:
 
 
 @contextmanager
-def interruption() -> Iterator[Interruption]:
-    """SIGINT and SIGTERM handled by an Interruption, in the main thread; elsewhere they are not ours."""
-    found = Interruption()
+def deferred_interrupts() -> Iterator[DeferredInterrupt]:
+    """Defer SIGINT and SIGTERM in the main thread; in other threads signals are not ours."""
+    handler = DeferredInterrupt()
     if threading.current_thread() is not threading.main_thread():
-        yield found
+        yield handler
         return
     before: dict[int, Any] = {
-        number: signal.signal(number, found.handle) for number in (signal.SIGINT, signal.SIGTERM)
+        number: signal.signal(number, handler.handle) for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
-        yield found
+        yield handler
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, previous in before.items():
+            signal.signal(number, previous)
 
 
-# Waiting for a storage that is away for a while: a server that restarts, a disk that is full.
-
-PATIENCE = 900.0  # seconds; a server is restarted, or a disk cleared, by then
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 15.0  # seconds between attempts
-
-T = TypeVar("T")
-
-_log = logging.getLogger(__name__)
-
-
-def patiently(action: Callable[[], T], clock: Clock, is_stopped: Callable[[], bool]) -> T:
-    """What an action on a storage returns, tried again while the storage is away and nobody wants to stop."""
+def retry_while_unavailable(action: Callable[[], T], clock: Clock, is_stopped: Callable[[], bool]) -> T:
+    """Retry an action with exponential backoff while the storage is unavailable."""
     begun, pause = clock.now(), FIRST_PAUSE
     while True:
         try:
             return action()
-        except _reasons() as error:
-            if isinstance(error, BaseError) or is_stopped() or clock.now() - begun > PATIENCE:
+        except _unavailable_errors() as error:
+            if isinstance(error, BaseError) or is_stopped() or clock.now() - begun > RETRY_SECONDS:
                 raise  # a damaged file stays damaged
-            _log.warning("the storage is away (%s); trying again in %g seconds", _said(error), pause)
+            _log.warning("the storage is away (%s); trying again in %g seconds", _first_line(error), pause)
         clock.sleep(pause)
         pause = min(2 * pause, LONGEST_PAUSE)
 
 
-def _reasons() -> tuple[type[Exception], ...]:
-    """What a storage raises when it cannot be reached."""
+def _unavailable_errors() -> tuple[type[Exception], ...]:
+    """Exceptions of a storage that cannot be reached."""
     grpc = sys.modules.get("grpc")
     return (StorageInternalError, OSError, *(() if grpc is None else (grpc.RpcError,)))
 
 
-def _said(error: BaseException) -> str:
-    """The first line of what the database itself said."""
+def _first_line(error: BaseException) -> str:
+    """First line of the database's own message."""
     cause = error.__cause__ or error
     return f"{type(cause).__name__}: {next(iter(str(cause).splitlines()), '')}"

@@ -1,4 +1,4 @@
-"""The settings of a study in names and numbers only, its candidates among them."""
+"""Settings of a study as names and numbers: whoever reads them runs no code."""
 
 from __future__ import annotations
 
@@ -14,15 +14,99 @@ from netbo.geometry import MetricGraph, Points
 from netbo.optimize import Continuum, Forbidden, Maximin, Optimizer, SearchSpace
 from netbo.optimize.presets import PRESETS
 
-# Where a study may ask, as plain numbers: what is written can be read without running anything.
-
-CONTINUUM = "continuum"  # the name of Continuum() at the public door
+CONTINUUM = "continuum"  # the name of Continuum() in arguments and files
+ASKING_SECONDS = 120.0  # a worker that needs longer for one suggestion is taken for dead
+_TEXTS = ("preset", "acquisition", "direction", "candidates")
+_PLAIN = (str, int, float, bool, type(None))
 
 Candidates = SearchSpace | Points | Forbidden | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudySettings:
+    """Settings that a study stores beside its network and trials; names as in `Optimizer`.
+
+    Raises
+    ------
+    StudyError
+        A setting is neither a name nor a number, or a lease is not a positive time.
+
+    Examples
+    --------
+    >>> StudySettings(noise=0.01, direction="minimize").as_dict()["direction"]
+    'minimize'
+    """
+
+    preset: str = "calibrated"
+    acquisition: str | None = None
+    noise: float | None = None
+    direction: str = "maximize"
+    seed: int = 0
+    repeats: bool | None = None
+    separation: float = 0.0
+    max_cell: float | None = None
+    design: int | None = None  # size of a maximin design
+    candidates: dict[str, Any] | None = None
+    lease: float | None = None  # seconds that a suggestion belongs to whoever asked; None: until it is told
+    asking_lease: float = ASKING_SECONDS  # seconds that computing a suggestion may take
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name != "candidates" and not isinstance(value, _PLAIN):
+                raise StudyError(
+                    f"a study stores {field.name} as a name or a number, got {type(value).__name__}; "
+                    f"{_advice(field.name)}"
+                )
+            if isinstance(value, str) and field.name not in _TEXTS:
+                raise StudyError(f"a study stores {field.name} as a number, got {value!r}")
+        if self.separation is None:
+            raise StudyError("separation must be a length, got None; 0 lets places be as close as they like")
+        require_seconds(self.lease, "lease", or_none=True)
+        require_seconds(self.asking_lease, "asking_lease")
+
+    @classmethod
+    def of(cls, graph: MetricGraph, candidates: Candidates | str = None, **options: Any) -> StudySettings:
+        """Settings from the arguments of `Study.create`."""
+        names = {field.name for field in fields(cls)}
+        unknown = sorted(set(options) - names)
+        if unknown:
+            raise StudyError(f"a study has no setting {unknown[0]!r}; there are {', '.join(sorted(names))}")
+        plain = {key: _plain(value) for key, value in options.items()}
+        return cls(candidates=write_candidates(candidates, graph), **plain)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Settings as a JSON object."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, written: Any) -> StudySettings:
+        """Settings from what `as_dict` gave; anything else is refused."""
+        names = {field.name for field in fields(cls)}
+        if not isinstance(written, Mapping) or not set(written) <= names:
+            extra = sorted(set(written) - names) if isinstance(written, Mapping) else type(written).__name__
+            raise StudyError(f"the settings of the study cannot be read, got {extra}; it needs a later netbo")
+        return cls(**written)
+
+    def optimizer(self, graph: MetricGraph) -> Optimizer:
+        """Optimizer with these settings and no trials."""
+        return Optimizer(
+            graph,
+            preset=self.preset,
+            acquisition=self.acquisition,
+            candidates=read_candidates(self.candidates, graph),
+            design=None if self.design is None else Maximin(self.design, _metric(self.preset)),
+            noise=self.noise,
+            direction=self.direction,
+            seed=self.seed,
+            repeats=self.repeats,
+            separation=self.separation,
+            max_cell=self.max_cell,
+        )
+
+
 def write_candidates(candidates: Candidates | str, graph: MetricGraph) -> dict[str, Any] | None:
-    """Candidates by edge numbers and distances; None means all nodes of the mesh."""
+    """Candidates as JSON: edge numbers and distances; None means all nodes of the mesh."""
     if candidates is None:
         return None
     if isinstance(candidates, str):
@@ -48,7 +132,7 @@ def write_candidates(candidates: Candidates | str, graph: MetricGraph) -> dict[s
 
 
 def read_candidates(written: dict[str, Any] | None, graph: MetricGraph) -> Candidates:
-    """The candidates that were written."""
+    """Candidates from what `write_candidates` gave."""
     if written is None:
         return None
     try:
@@ -82,86 +166,8 @@ def _read_forbidden(written: dict[str, Any], graph: MetricGraph) -> Forbidden:
     )
 
 
-ASKING_SECONDS = 120.0  # a worker that needs longer for one suggestion is taken for dead
-
-_TEXTS = ("preset", "acquisition", "direction", "candidates")
-_PLAIN = (str, int, float, bool, type(None))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudySettings:
-    """What a study keeps beside its network and its trials; names as in `Optimizer`."""
-
-    preset: str = "calibrated"
-    acquisition: str | None = None
-    noise: float | None = None
-    direction: str = "maximize"
-    seed: int = 0
-    repeats: bool | None = None
-    separation: float = 0.0
-    max_cell: float | None = None
-    design: int | None = None  # size of a maximin design
-    candidates: dict[str, Any] | None = None
-    lease: float | None = None  # seconds that a suggestion belongs to whoever asked; None: until it is told
-    asking_lease: float = ASKING_SECONDS  # seconds that computing a suggestion may take
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name != "candidates" and not isinstance(value, _PLAIN):
-                raise StudyError(
-                    f"a study stores {field.name} as a name or a number, got {type(value).__name__}; "
-                    f"{_advice(field.name)}"
-                )
-            if isinstance(value, str) and field.name not in _TEXTS:
-                raise StudyError(f"a study stores {field.name} as a number, got {value!r}")
-        if self.separation is None:
-            raise StudyError("separation must be a length, got None; 0 lets places be as close as they like")
-        require_seconds(self.lease, "lease", or_none=True)
-        require_seconds(self.asking_lease, "asking_lease")
-
-    @classmethod
-    def of(cls, graph: MetricGraph, candidates: Candidates | str = None, **options: Any) -> StudySettings:
-        """Settings as a user gives them."""
-        names = {field.name for field in fields(cls)}
-        unknown = sorted(set(options) - names)
-        if unknown:
-            raise StudyError(f"a study has no setting {unknown[0]!r}; there are {', '.join(sorted(names))}")
-        plain = {key: _plain(value) for key, value in options.items()}
-        return cls(candidates=write_candidates(candidates, graph), **plain)
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, written: Any) -> StudySettings:
-        """What `as_dict` gave; anything else is refused."""
-        names = {field.name for field in fields(cls)}
-        if not isinstance(written, Mapping) or not set(written) <= names:
-            extra = sorted(set(written) - names) if isinstance(written, Mapping) else type(written).__name__
-            raise StudyError(f"the settings of the study cannot be read, got {extra}; it needs a later netbo")
-        return cls(**written)
-
-    def optimizer(self, graph: MetricGraph) -> Optimizer:
-        """An optimizer with these settings and no trials."""
-        return Optimizer(
-            graph,
-            preset=self.preset,
-            acquisition=self.acquisition,
-            candidates=read_candidates(self.candidates, graph),
-            design=None if self.design is None else Maximin(self.design, _metric(self.preset)),
-            noise=self.noise,
-            direction=self.direction,
-            seed=self.seed,
-            repeats=self.repeats,
-            separation=self.separation,
-            max_cell=self.max_cell,
-        )
-
-
 def require_seconds(seconds: Any, name: str, *, or_none: bool = False) -> None:
-    """Refuse what is no positive time."""
+    """Raise StudyError unless `seconds` is a positive, finite number."""
     if seconds is None and or_none:
         return
     is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
@@ -176,7 +182,7 @@ def _metric(preset: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """numpy's scalars as Python's."""
+    """Python scalar of a numpy scalar."""
     return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
 
 

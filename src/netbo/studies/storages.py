@@ -1,4 +1,4 @@
-"""Storages of a study: a journal file, a database by URL, or a storage of Optuna's that is already open."""
+"""Storages of a study: a journal file, a database or gRPC proxy by URL, or an open Optuna storage."""
 
 from __future__ import annotations
 
@@ -21,61 +21,17 @@ from netbo.studies.journal import open_journal
 if TYPE_CHECKING:
     from sqlalchemy.orm import ORMExecuteState
 
-
-# SQLite as a storage for several workers: what is read to be changed is locked first.
-
-MEMORY = (None, "", ":memory:")  # databases without a file
-
-
-def database_file(url: str) -> Path | None:
-    """The file of a database, None if it has none or is named by a URI of its own."""
-    from sqlalchemy import make_url  # noqa: PLC0415 - a journal needs no database
-
-    name = make_url(url).database
-    return None if name in MEMORY or name is None or name.startswith("file:") else Path(name)
-
-
-def absolute_url(url: str) -> str:
-    """The same database wherever the process goes: an objective may change the folder."""
-    from sqlalchemy import make_url  # noqa: PLC0415
-
-    path = database_file(url)
-    if path is None:
-        return url
-    return make_url(url).set(database=str(path.absolute())).render_as_string(hide_password=False)
-
-
-def lock_before_reading(storage: RDBStorage) -> None:
-    """Let a transaction that reads a row "for update" begin with SQLite's write lock.
-
-    Optuna relies on such reads when it hands out a trial or finishes it, and SQLite ignores them: two workers
-    that read at once would both take one trial, or one would overwrite what the other told.
-    """
-    from sqlalchemy import event  # noqa: PLC0415
-
-    if storage.engine.name == "sqlite":
-        event.listen(storage.scoped_session.session_factory, "do_orm_execute", _lock)
-
-
-def _lock(state: ORMExecuteState) -> None:
-    if getattr(state.statement, "_for_update_arg", None) is None:
-        return
-    connection = state.session.connection()
-    driver = connection.connection.dbapi_connection
-    if driver is not None and not driver.in_transaction:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-
 JOURNAL_SUFFIX = ".journal"
 GRPC, POSTGRES = "grpc://", "postgresql://"
 PSYCOPG = "postgresql+psycopg://"  # what plain postgresql:// means, whichever SQLAlchemy is there
 BUSY_SECONDS = 60.0  # SQLite waits for other writers; Optuna's default of 5 is short for many workers
+MEMORY = (None, "", ":memory:")  # databases without a file
 
 StorageLike = str | os.PathLike[str] | BaseStorage
 
 
 def default_journal(name: str) -> Path:
-    """NAME.journal in the current folder."""
+    """Path of the default storage: NAME.journal in the working directory."""
     if not name or name in {".", ".."} or any(mark in name for mark in "/\\:\0"):
         raise StudyError(
             f"a study without a storage needs a name that can name a file, got {name!r}; "
@@ -85,7 +41,7 @@ def default_journal(name: str) -> Path:
 
 
 def open_storage(storage: StorageLike, *, existing: bool) -> BaseStorage:
-    """The storage meant; `existing` refuses a file that is not there instead of making an empty one."""
+    """Open a storage; with `existing` a missing file is an error instead of a new one."""
     if isinstance(storage, BaseStorage):
         if isinstance(storage, RDBStorage):
             lock_before_reading(storage)
@@ -132,7 +88,7 @@ def _open_database(url: str, existing: bool) -> BaseStorage:
             options, target = {"connect_args": {"timeout": BUSY_SECONDS}}, absolute_url(url)
             path = database_file(url)
             _require_file(path or Path(), existing and path is not None)
-        with quiet():
+        with without_optuna_info():
             database = RDBStorage(target, engine_kwargs=options)
     except StudyFileError:
         raise
@@ -146,9 +102,48 @@ def _open_database(url: str, existing: bool) -> BaseStorage:
     return get_storage(database)
 
 
+def database_file(url: str) -> Path | None:
+    """File of a SQLite database; None if it is in memory or named by a file: URI."""
+    from sqlalchemy import make_url  # noqa: PLC0415 - a journal needs no database
+
+    name = make_url(url).database
+    return None if name in MEMORY or name is None or name.startswith("file:") else Path(name)
+
+
+def absolute_url(url: str) -> str:
+    """URL with an absolute path, since an objective may change the working directory."""
+    from sqlalchemy import make_url  # noqa: PLC0415
+
+    path = database_file(url)
+    if path is None:
+        return url
+    return make_url(url).set(database=str(path.absolute())).render_as_string(hide_password=False)
+
+
+def lock_before_reading(storage: RDBStorage) -> None:
+    """Take SQLite's write lock before a transaction reads a row "for update".
+
+    Optuna relies on such reads when it hands out a trial or finishes it, and SQLite ignores them: two workers
+    that read at once would both take one trial, or one would overwrite what the other told.
+    """
+    from sqlalchemy import event  # noqa: PLC0415
+
+    if storage.engine.name == "sqlite":
+        event.listen(storage.scoped_session.session_factory, "do_orm_execute", _begin_immediate)
+
+
+def _begin_immediate(state: ORMExecuteState) -> None:
+    if getattr(state.statement, "_for_update_arg", None) is None:
+        return
+    connection = state.session.connection()
+    driver = connection.connection.dbapi_connection
+    if driver is not None and not driver.in_transaction:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
 @contextmanager
-def quiet() -> Iterator[None]:
-    """Without Optuna's notes on stderr about what it makes; its warnings stay."""
+def without_optuna_info() -> Iterator[None]:
+    """Silence Optuna's log below the level of warnings."""
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(max(before, logging.WARNING))
     try:

@@ -1,4 +1,4 @@
-"""A study that survives: every trial is in a storage before anybody acts on it."""
+"""Study: ask-and-tell optimization whose trials are stored before anybody acts on them."""
 
 from __future__ import annotations
 
@@ -8,34 +8,38 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from optuna.exceptions import UpdateFinishedTrialError
 
 from netbo.adapters.network import Network
-from netbo.errors import ExhaustedError, ObservationError, ParameterError, StudyError
+from netbo.errors import ExhaustedError, ObservationError, ParameterError
 from netbo.geometry import MetricGraph, Point
 from netbo.optimize import Check, Mode, Optimizer, SearchList, Suggestion, Summary
 from netbo.optimize.arguments import as_place, as_told
 from netbo.optimize.optimizer import Best, Recommendation
-from netbo.optimize.travel import Travel
 from netbo.optimize.trials import Told
 from netbo.posterior import Surrogate
-from netbo.studies.definition import Opened, create_study, graph_of, load_study
-from netbo.studies.dispatch import Desk, Request, count_places
-from netbo.studies.records import CORRECT, NOTE, TOLD_STATES, WITHDRAW, Record, State, trials_table
+from netbo.studies.definition import OpenStudy, create_study, graph_of, load_study
+from netbo.studies.dispatch import AskRequest, Crew, Dispatcher, count_handed_out, require_crews
+from netbo.studies.records import CORRECT, NOTE, TOLD_STATES, WITHDRAW, State, TrialRecord, trials_table
 from netbo.studies.resilience import Clock, SystemClock
 from netbo.studies.settings import ASKING_SECONDS, Candidates, StudySettings, require_seconds
 from netbo.studies.storages import StorageLike
-from netbo.studies.trial_store import Ledger
+from netbo.studies.trial_store import TrialStore
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from netbo.optimize.evaluation import Objective
-    from netbo.studies.worker import Work
+    from netbo.studies.worker import WorkSummary
+
+STUDY: Literal["study"] = "study"  # the lease that the study was made with
+_OPEN = (State.PENDING, State.WAITING)
+_CLOSED = (State.FAILED, State.CANCELLED, State.EXPIRED, State.RELEASED)
+
+Lease = float | None | Literal["study"]
 
 
 # What is known so far: the answers of an optimizer, from the trials as they are in the storage now.
@@ -51,7 +55,7 @@ class Answers(ABC):
 
     @property
     @abstractmethod
-    def records(self) -> list[Record]:
+    def records(self) -> list[TrialRecord]:
         """All trials."""
 
     @property
@@ -91,63 +95,40 @@ class Answers(ABC):
         return self.optimizer.summary()
 
 
-# Crews that drive from place to place.
-
-
-@dataclass(frozen=True, slots=True)
-class Crew:
-    """Who measures: a name, where they are now, and what driving costs them.
-
-    A place is worth its score minus `travel_cost` times the way along the network; beyond `radius` they do
-    not go. Without `at` they are where their last trial of the study was; a crew without one may go anywhere.
-    """
-
-    name: str
-    at: Point | None = None
-    travel_cost: float = 0.0  # of one unit of length, in the unit of the acquisition's scores
-    radius: float | None = None  # in the unit of the graph
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise StudyError(f"a crew needs a name, got {self.name!r}; its trials are found by it")
-
-    def travel(self, records: Sequence[Record]) -> Travel | None:
-        """The way to the next place, given the trials of the study."""
-        start = self.at or last_place(self.name, records)
-        if start is None or (self.travel_cost == 0 and self.radius is None):
-            return None
-        return Travel(start, self.travel_cost, self.radius)
-
-
-def last_place(name: str, records: Sequence[Record]) -> Point | None:
-    """Where the crew's latest trial is or was, told or not."""
-    theirs = [record for record in records if record.worker == name and record.point is not None]
-    return theirs[-1].point if theirs else None
-
-
-STUDY: Literal["study"] = "study"  # the lease that the study was made with
-_OPEN = (State.PENDING, State.WAITING)
-_GIVEN_UP = (State.FAILED, State.CANCELLED, State.EXPIRED, State.RELEASED)
-
-Lease = float | None | Literal["study"]
-
-
 class Study(Answers):
-    """Suggests where to measure next, remembers everything, and shares it with whoever opens the storage.
+    """Ask-and-tell optimization on a network, persistent and shared by all who open its storage.
 
-    Made by `Study.create`, found again by `Study.load`. Every method first reads what others wrote.
+    Made by `Study.create`, found again by `Study.load`. Every method first reads what others wrote; what
+    it writes is in the storage when it returns.
+
+    Attributes
+    ----------
+    name, network, graph, settings, storage, worker
+        As created; `worker` is the name in the records of its trials.
+    trial_store, dispatcher
+        Read and write trials, and hand them out.
+
+    Examples
+    --------
+    >>> import netbo, optuna
+    >>> storage = optuna.storages.InMemoryStorage()  # or a path, which stays: "leak.journal"
+    >>> study = netbo.Study.create(netbo.interval(2.0), name="leak", storage=storage, noise=0.01)
+    >>> suggestion = study.ask()
+    >>> study.tell(suggestion, 0.7)
+    0
+    >>> netbo.Study.load(storage).n_told
+    1
     """
 
-    def __init__(self, opened: Opened, *, worker: str | None = None, clock: Clock | None = None) -> None:
+    def __init__(self, opened: OpenStudy, *, worker: str | None = None, clock: Clock | None = None) -> None:
         self.name, self.storage = opened.name, opened.storage
-        self.network, self.graph = opened.contents.source, opened.contents.graph
-        self.settings: StudySettings = opened.contents.settings
-        self.network_hash = opened.contents.hash
+        self.network, self.graph = opened.definition.source, opened.definition.graph
+        self.settings: StudySettings = opened.definition.settings
+        self.network_hash = opened.definition.hash
         self.worker = worker or f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}"
         self.clock: Clock = clock or SystemClock()
-        ledger = Ledger(opened.storage, opened.study_id, self.graph, self.clock)
-        self._desk = Desk(ledger, opened.optimizer, self.settings.asking_lease)
-        self._ledger = ledger
+        self.trial_store = TrialStore(opened.storage, opened.study_id, self.graph, self.clock)
+        self.dispatcher = Dispatcher(self.trial_store, opened.optimizer, self.settings.asking_lease)
         self._lock = RLock()  # threads of this process take turns; processes do so in the storage
 
     @classmethod
@@ -174,18 +155,50 @@ class Study(Answers):
         worker: str | None = None,
         clock: Clock | None = None,
     ) -> Study:
-        """A new study of a network.
+        """Create a study of a network.
 
-        storage: a path (a journal file, by default NAME.journal), a URL (sqlite:///FILE, postgresql://...,
-            grpc://HOST:PORT), or a storage of Optuna's.
-        preset, ..., max_cell: as for `Optimizer`, by name and number; design is the size of a maximin design,
-            candidates are points, what is forbidden, or "continuum".
-        lease: seconds after which a suggestion that was neither told nor renewed goes to somebody else; None,
-            as for people who take their time: never.
-        asking_lease: seconds that computing a suggestion may take before its worker is taken for dead.
-        network_file: a network JSON file to refer to instead of keeping the network in the study.
-        resume: go on with the study of this name if there is one; network and settings must be the same.
-        worker: a name for who asks; by default host, process and chance.
+        Parameters
+        ----------
+        network : Network or MetricGraph
+            Where to measure.
+        name : str
+            By which others load the study.
+        storage : path, str or optuna.storages.BaseStorage, optional
+            Journal file (by default NAME.journal), URL (sqlite:///FILE, postgresql://..., grpc://HOST:PORT),
+            or open storage.
+        preset, acquisition, noise, direction, seed, repeats, separation, max_cell
+            As for `Optimizer`, by name and number.
+        candidates : Points, Forbidden, Continuum or "continuum", optional
+            Where to ask; by default all nodes of the mesh.
+        design : int, optional
+            Size of a maximin design.
+        lease : float, optional
+            Seconds after which a suggestion that was neither told nor renewed is handed out again; by
+            default never.
+        asking_lease : float
+            Seconds that computing a suggestion may take before its worker is taken for dead.
+        network_file : path, optional
+            Network JSON file to refer to instead of storing the network in the study.
+        resume : bool
+            Load the study if it exists; network and settings must be the same.
+        worker : str, optional
+            Name of who asks; by default made of host, process and a random number.
+        clock : Clock, optional
+            Clock of leases; by default that of this machine.
+
+        Raises
+        ------
+        StudyError
+            The name is taken, or a setting cannot be stored.
+        StudyFileError
+            The storage cannot be opened.
+
+        Examples
+        --------
+        >>> import netbo, optuna
+        >>> storage = optuna.storages.InMemoryStorage()
+        >>> Study.create(netbo.interval(2.0), name="leak", storage=storage).settings.preset
+        'calibrated'
         """
         options: dict[str, Any] = {
             "preset": preset, "acquisition": acquisition, "design": design, "noise": noise,
@@ -208,9 +221,33 @@ class Study(Answers):
         worker: str | None = None,
         clock: Clock | None = None,
     ) -> Study:
-        """A study that exists; its name may be left out where there is only one.
+        """Load a study.
 
-        network: the one it must belong to; by default the one it keeps or refers to.
+        Parameters
+        ----------
+        storage : path, str or optuna.storages.BaseStorage
+            As for `create`.
+        name : str, optional
+            May be left out if the storage holds one study.
+        network : Network or MetricGraph, optional
+            The network of the study; by default the one it stores or refers to.
+        worker, clock
+            As for `create`.
+
+        Raises
+        ------
+        StudyError
+            There is no such study, or it belongs to another network.
+        StudyFileError
+            There is no such file, or it is damaged.
+
+        Examples
+        --------
+        >>> import netbo, optuna
+        >>> storage = optuna.storages.InMemoryStorage()
+        >>> study = Study.create(netbo.interval(2.0), name="leak", storage=storage)
+        >>> Study.load(storage).name
+        'leak'
         """
         return cls(load_study(storage, name, network), worker=worker, clock=clock)
 
@@ -219,16 +256,16 @@ class Study(Answers):
 
     @property
     def optimizer(self) -> Optimizer:
-        """An optimizer with the trials as they are now: for answers, stop rules and pictures."""
+        """Optimizer with the trials as they are in the storage now."""
         with self._lock:
-            self._desk.refresh()
-            return self._desk.optimizer
+            self.dispatcher.refresh()
+            return self.dispatcher.optimizer
 
     @property
-    def records(self) -> list[Record]:
-        """All trials by id, void ones included."""
+    def records(self) -> list[TrialRecord]:
+        """All trials by id, void ones included, as they are in the storage now."""
         with self._lock:
-            return self._desk.refresh()
+            return self.dispatcher.refresh()
 
     # Asking
 
@@ -248,68 +285,99 @@ class Study(Answers):
         lease: Lease = STUDY,
         budget: int | None = None,
     ) -> Suggestion | list[Suggestion]:
-        """The next place to measure, or n of them, or one for each crew; they are pending until told.
+        """Suggest where to measure next; suggestions are pending until told.
 
-        What was enqueued comes first, then the places of trials whose lease ran out, then new ones.
-        lease: seconds, or None for one that never ends; by default that of the study.
-        budget: places handed out in all by anybody; BudgetError if they all are.
-        Fewer than n if there are no more; ExhaustedError if there is none.
+        Enqueued points come first, then those of trials whose lease ran out, then new ones.
+
+        Parameters
+        ----------
+        n : int, optional
+            Size of a batch; it is smaller if there are not so many points.
+        crews : sequence of Crew, optional
+            One suggestion for each, by where it is and what driving costs.
+        lease : float or None, optional
+            Seconds, or None for a lease that never ends; by default that of the study.
+        budget : int, optional
+            Number of points to hand out in all, by any worker.
+
+        Returns
+        -------
+        Suggestion, or list of Suggestion with `n` or `crews`
+
+        Raises
+        ------
+        BudgetError
+            The budget is handed out.
+        ExhaustedError
+            No point is left to measure.
+
+        Examples
+        --------
+        >>> import netbo, optuna
+        >>> storage = optuna.storages.InMemoryStorage()
+        >>> study = Study.create(netbo.interval(2.0), name="leak", storage=storage)
+        >>> [suggestion.id for suggestion in study.ask(2)]
+        [0, 1]
         """
         seconds = self.settings.lease if lease == STUDY else lease
         require_seconds(seconds, "lease", or_none=True)
         if crews is not None:
-            return self._ask_several([self._request(crew, seconds, budget) for crew in _as_crews(crews, n)])
-        request = Request(self.worker, seconds, budget)
+            return self._ask_several(
+                [self._request(crew, seconds, budget) for crew in require_crews(crews, n)]
+            )
+        request = AskRequest(self.worker, seconds, budget)
         if n is None:
             with self._lock:
-                return self._desk.serve(request)
+                return self.dispatcher.ask(request)
         if isinstance(n, bool) or not isinstance(n, int) or n < 1:
             raise ParameterError(f"n counts suggestions, got {n!r}; ask for one or more")
         return self._ask_several([request] * n)
 
-    def _ask_several(self, requests: Sequence[Request]) -> list[Suggestion]:
+    def _ask_several(self, requests: Sequence[AskRequest]) -> list[Suggestion]:
         with self._lock:
-            suggestions = [self._desk.serve(requests[0])]
+            suggestions = [self.dispatcher.ask(requests[0])]
             with suppress(ExhaustedError):
-                suggestions.extend(self._desk.serve(request) for request in requests[1:])
+                suggestions.extend(self.dispatcher.ask(request) for request in requests[1:])
         return suggestions
 
-    def _request(self, crew: Crew, lease: Any, budget: int | None) -> Request:
-        return Request(crew.name, lease, budget, crew.travel(self.records))
+    def _request(self, crew: Crew, lease: Any, budget: int | None) -> AskRequest:
+        return AskRequest(crew.name, lease, budget, crew.travel(self.records))
 
     def enqueue(self, place: Any) -> int:
-        """A place of your own to be handed out next; returns the id it will have."""
+        """Enqueue a point, given as for `place`, to be handed out next; returns the id of its trial."""
         point = self.place(place)
         with self._lock:
-            return self._ledger.enqueue(point, grace=self.settings.asking_lease)[0]
+            return self.trial_store.enqueue(point, grace=self.settings.asking_lease)[0]
 
     def renew(self, suggestion: Suggestion | int, lease: Lease = STUDY) -> bool:
-        """Begin the lease of a pending suggestion anew; False if it is no longer pending."""
+        """Restart the lease of a pending suggestion; False if it is no longer pending."""
         seconds = self.settings.lease if lease == STUDY else lease
         with self._lock:
             record = self._record(suggestion)
             if record.state is not State.PENDING:
                 return False
             with suppress(UpdateFinishedTrialError):
-                self._ledger.renew(record, None if seconds is None else self.clock.now() + float(seconds))
+                self.trial_store.set_expiry(
+                    record, None if seconds is None else self.clock.now() + float(seconds)
+                )
                 return True
         return False
 
     def release(self, suggestion: Suggestion | int) -> None:
-        """Give a pending suggestion back: whoever asks next gets its place."""
+        """Release a pending suggestion: its point is the next to be handed out."""
         self._close(suggestion, State.RELEASED, (State.PENDING,))
 
     def release_worker(self, worker: str) -> list[int]:
-        """Give back everything a worker holds that is known to be dead, without waiting for its leases."""
+        """Release all suggestions of a worker known to be dead; returns their ids."""
         with self._lock:
-            held = [r for r in self._ledger.records() if r.worker == worker]
+            held = [r for r in self.trial_store.records() if r.worker == worker]
             held = [r for r in held if r.state in (State.PENDING, State.ASKING)]
             for record in held:
-                self._ledger.close(record.key, State.RELEASED, f"{worker} is dead")
+                self.trial_store.close(record.key, State.RELEASED, f"{worker} is dead")
         return [record.id for record in held]
 
     def cancel(self, suggestion: Suggestion | int) -> None:
-        """Give up a suggestion, pending or enqueued; a value told for it later is still welcome."""
+        """Cancel a pending or enqueued suggestion; a value told for it later still counts."""
         self._close(suggestion, State.CANCELLED, _OPEN)
 
     def _close(self, suggestion: Suggestion | int, state: State, allowed: Iterable[State]) -> None:
@@ -320,18 +388,48 @@ class Study(Answers):
                     f"only pending trials can be {state.value}, got trial {record.id}, {record.state.value}; "
                     "withdraw(id) takes a value back"
                 )
-            self._ledger.close(record.key, state)
+            self.trial_store.close(record.key, state)
 
     # Telling
 
     def tell(
         self, suggestion: Suggestion | int, value: Any, noise: Any = None, at: Any = None, *, note: str = ""
     ) -> int:
-        """Record what was measured, on the disk when this returns; returns the id.
+        """Record the outcome of a suggestion; it is in the storage when this returns.
 
-        value: a number; NaN or "failed" is recorded and not modelled. noise: a variance of its own.
-        at: where it was measured, if not where it was asked for. A value for a trial that was cancelled, or
-        whose lease ran out, counts all the same.
+        A value for a trial that was cancelled, or whose lease ran out, counts all the same.
+
+        Parameters
+        ----------
+        suggestion : Suggestion or int
+            What `ask` returned, or its id.
+        value : float or "failed"
+            NaN and "failed" are recorded and not modelled.
+        noise : float, optional
+            Variance of this value.
+        at : Point, Points of one, or (edge id, distance), optional
+            Where it was measured, if not where it was asked for.
+        note : str
+            Remark for the record.
+
+        Returns
+        -------
+        int
+            Id of the trial.
+
+        Raises
+        ------
+        ObservationError
+            There is no such trial, or it has a value; see `correct`.
+
+        Examples
+        --------
+        >>> import netbo, optuna
+        >>> storage = optuna.storages.InMemoryStorage()
+        >>> study = Study.create(netbo.interval(2.0), name="leak", storage=storage)
+        >>> number = study.tell(study.ask(), 0.7, noise=0.01, at=(0, 0.5), note="upstream")
+        >>> study.records[number].point.distance
+        0.5
         """
         told = as_told(value, noise, note)
         point = None if at is None else self.place(at)
@@ -339,32 +437,32 @@ class Study(Answers):
             record = self._record(suggestion)
             if record.state in _OPEN:
                 try:
-                    self._ledger.conclude(record, told, point)
-                except UpdateFinishedTrialError:  # somebody took us for dead just now, or told it
+                    self.trial_store.tell(record, told, point)
+                except UpdateFinishedTrialError:  # expired, or told by another worker, just now
                     record = self._record(record.id)
                 else:
                     return record.id
-                if record.state in (State.OBSERVED, State.FAILED) and _says(record, told):
-                    # It counts: somebody finished the trial between our writes. Said again, since others
-                    # may have read it before our note of the value was there, and finished is read once.
-                    self._ledger.tell_late(record.id, told, point)
+                if record.state in (State.OBSERVED, State.FAILED) and _holds(record, told):
+                    # Another worker finished the trial between our two writes. Append the outcome as well:
+                    # others may have read the trial before our first write, and finished ones are read once.
+                    self.trial_store.tell_late(record.id, told, point)
                     return record.id
             self._tell_late(record, told, point)
         return record.id
 
-    def _tell_late(self, record: Record, told: Told, point: Point | None) -> None:
-        if record.state not in _GIVEN_UP:
+    def _tell_late(self, record: TrialRecord, told: Told, point: Point | None) -> None:
+        if record.state not in _CLOSED:
             raise ObservationError(
                 f"trial {record.id} cannot be told: it is {record.state.value}, value {record.value}; "
                 "correct(id, value) replaces a value, add_observation(point, value) adds one"
             )
-        self._ledger.tell_late(record.id, told, point)
+        self.trial_store.tell_late(record.id, told, point)
 
     def add_observation(self, place: Any, value: Any, noise: Any = None, *, note: str = "") -> int:
-        """Record a measurement that was never asked for; returns its id."""
+        """Record a measurement that was never asked for; arguments as for `tell`, returns the id."""
         told, point = as_told(value, noise, note), self.place(place)
         with self._lock:
-            return self._ledger.observe(point, told)[0]
+            return self.trial_store.add_observation(point, told)[0]
 
     def correct(self, suggestion: Suggestion | int, value: Any, noise: Any = None) -> None:
         """Replace the value of a trial that was told; the old one stays in the storage."""
@@ -375,11 +473,11 @@ class Study(Answers):
         self._change(suggestion, CORRECT, TOLD_STATES, **said)
 
     def withdraw(self, suggestion: Suggestion | int) -> None:
-        """Take a value back: it stays in the record and no longer counts."""
+        """Withdraw a value: it stays in the record and is no longer modelled."""
         self._change(suggestion, WITHDRAW, (State.OBSERVED,))
 
     def note(self, suggestion: Suggestion | int, text: str) -> None:
-        """A remark on any trial; the latest is shown."""
+        """Set the note of any trial."""
         self._change(suggestion, NOTE, tuple(State), note=str(text))
 
     def _change(self, suggestion: Suggestion | int, kind: str, allowed: Iterable[State], **said: Any) -> None:
@@ -390,56 +488,49 @@ class Study(Answers):
                     f"{kind} needs a trial that was told, got trial {record.id}, {record.state.value}; "
                     "tell(id, value) tells it, cancel(id) gives it up"
                 )
-            self._ledger.change(record.id, kind, **said)
+            self.trial_store.add_correction(record.id, kind, **said)
 
-    # Counting
+    # Counting and evaluating
 
     @property
-    def pending(self) -> list[Record]:
+    def pending(self) -> list[TrialRecord]:
         """Trials handed out and not yet told."""
         return [record for record in self.records if record.state is State.PENDING]
 
     @property
     def n_told(self) -> int:
-        """Evaluations made, failed ones included: what a budget counts when it is spent."""
+        """Number of evaluations made, failed ones included."""
         return sum(trial.order is not None for trial in self.optimizer.history)
 
     @property
     def n_handed_out(self) -> int:
-        """Evaluations made or under way: what a budget counts when it is asked."""
-        return count_places(self.records)
+        """Number of evaluations made or pending: what a budget counts."""
+        return count_handed_out(self.records)
 
-    def work(self, objective: Objective, *, budget: int, **options: Any) -> Work:
-        """Evaluate an objective here until the budget of the study is spent; see `netbo.studies.work`."""
+    def work(self, objective: Objective, *, budget: int, **options: Any) -> WorkSummary:
+        """Evaluate an objective until the budget is spent; options as for `netbo.studies.work`."""
         from netbo.studies.worker import work  # noqa: PLC0415 - a study on paper needs no workers
 
         return work(self, objective, budget=budget, **options)
 
-    # Inside
+    # Arguments
 
     def place(self, where: Any) -> Point:
-        """A place of the network: a Point, Points of one, or a pair (edge id, distance)."""
+        """Point of the network from a Point, Points of one, or a pair (edge id, distance)."""
         if isinstance(where, tuple) and len(where) == 2:
             return as_place(self.network.points([where[0]], [where[1]]), self.graph)
         return as_place(where, self.graph)
 
-    def _record(self, suggestion: Suggestion | int) -> Record:
+    def _record(self, suggestion: Suggestion | int) -> TrialRecord:
         number = suggestion.id if isinstance(suggestion, Suggestion) else suggestion
         is_number = isinstance(number, int) and not isinstance(number, bool) and number >= 0
-        record = self._ledger.record(number) if is_number else None
+        record = self.trial_store.record(number) if is_number else None
         if record is None:
-            n = len(self._ledger.records())
+            n = len(self.trial_store.records())
             known = f"0..{n - 1}" if n else "none yet"
             raise ObservationError(f"the trials of {self.name!r} are {known}, got {number!r}; see .trials")
         return record
 
 
-def _says(record: Record, told: Told) -> bool:
+def _holds(record: TrialRecord, told: Told) -> bool:
     return (record.value, record.noise, record.note) == (told.value, told.noise, told.note)
-
-
-def _as_crews(crews: Sequence[Crew], n: int | None) -> Sequence[Crew]:
-    listed = list(crews)
-    if n is not None or not listed or not all(isinstance(crew, Crew) for crew in listed):
-        raise ParameterError(f"crews must be Crew objects, one a suggestion, got n={n!r} and {crews!r:.80}")
-    return listed

@@ -6,7 +6,7 @@ import pytest
 from optuna.exceptions import StorageInternalError
 
 from netbo.studies import State, Study, StudyFileError
-from netbo.studies.resilience import PATIENCE, patiently
+from netbo.studies.resilience import RETRY_SECONDS, retry_while_unavailable
 from support.studies import GRAPH, SETTINGS, JumpingClock, create, dies, hangs, height, load, uninterrupted
 
 
@@ -27,7 +27,7 @@ def away(n, error):
 def test_what_is_away_for_a_while_is_waited_for(error, caplog):
     clock = JumpingClock()
 
-    assert patiently(away(4, error), clock, lambda: False) == 5
+    assert retry_while_unavailable(away(4, error), clock, lambda: False) == 5
     assert clock.slept == 0.5 + 1.0 + 2.0 + 4.0
     assert caplog.text.count("the storage is away") == 4
     assert str(error) in caplog.text
@@ -36,9 +36,9 @@ def test_what_is_away_for_a_while_is_waited_for(error, caplog):
 def test_patience_ends(caplog):
     clock = JumpingClock()
     with pytest.raises(StorageInternalError, match="for ever"):
-        patiently(away(10_000, StorageInternalError("for ever")), clock, lambda: False)
+        retry_while_unavailable(away(10_000, StorageInternalError("for ever")), clock, lambda: False)
 
-    assert PATIENCE <= clock.slept < PATIENCE + 60.0
+    assert RETRY_SECONDS <= clock.slept < RETRY_SECONDS + 60.0
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,12 @@ def test_patience_ends(caplog):
 )
 def test_what_stays_wrong_is_not_waited_for(error):
     with pytest.raises(type(error)):
-        patiently(away(1, error), JumpingClock(), lambda: False)
+        retry_while_unavailable(away(1, error), JumpingClock(), lambda: False)
 
 
 def test_who_wants_to_stop_need_not_wait():
     with pytest.raises(OSError, match="gone"):
-        patiently(away(1, OSError("gone")), JumpingClock(), lambda: True)
+        retry_while_unavailable(away(1, OSError("gone")), JumpingClock(), lambda: True)
 
 
 class Flaky:

@@ -90,7 +90,7 @@ def test_threads_with_studies_of_their_own_get_the_places_of_one_optimizer(tmp_p
 
 def test_an_ask_that_was_overtaken_between_computing_and_writing_is_computed_again(tmp_path):
     first, second = create(tmp_path), load(tmp_path)
-    propose, others = first._desk.optimizer.propose, []
+    propose, others = first.dispatcher.optimizer.propose, []
 
     def slow(travel=None):
         point = propose(travel)
@@ -98,7 +98,7 @@ def test_an_ask_that_was_overtaken_between_computing_and_writing_is_computed_aga
             others.append(second.ask())
         return point
 
-    first._desk.optimizer.propose = slow
+    first.dispatcher.optimizer.propose = slow
     found = first.ask()
     states = [record.state for record in first.records]
 
@@ -109,7 +109,7 @@ def test_an_ask_that_was_overtaken_between_computing_and_writing_is_computed_aga
 def test_a_worker_waits_for_the_place_of_a_lower_trial_until_its_lease_ends(tmp_path):
     clock = JumpingClock()
     study = create(tmp_path, asking_lease=50.0, clock=clock)
-    study._ledger.reserve({"worker": "slow", "expires": clock.now() + 50.0})
+    study.trial_store.reserve({"worker": "slow", "expires": clock.now() + 50.0})
     suggestion = study.ask()
 
     assert 50.0 <= clock.slept < 51.0
@@ -122,7 +122,7 @@ def test_a_worker_that_waits_long_keeps_its_own_reservation(tmp_path):
     clock = JumpingClock()
     study = create(tmp_path, asking_lease=40.0, clock=clock)
     for late in (39.0, 75.0):
-        study._ledger.reserve({"worker": "slow", "expires": clock.now() + late})
+        study.trial_store.reserve({"worker": "slow", "expires": clock.now() + late})
     suggestion = study.ask()
 
     assert suggestion.id == 2
@@ -133,7 +133,7 @@ def test_a_worker_taken_for_dead_while_it_computes_asks_again(tmp_path):
     clock = JumpingClock()
     first, second = create(tmp_path, asking_lease=50.0, clock=clock), load(tmp_path, clock=clock)
     begun = second.ask()  # so that the first reserves its trial
-    propose, others = first._desk.optimizer.propose, []
+    propose, others = first.dispatcher.optimizer.propose, []
 
     def slow(travel=None):
         point = propose(travel)
@@ -142,7 +142,7 @@ def test_a_worker_taken_for_dead_while_it_computes_asks_again(tmp_path):
             others.append(second.ask())
         return point
 
-    first._desk.optimizer.propose = slow
+    first.dispatcher.optimizer.propose = slow
     found = first.ask()
 
     assert points([begun, *others, found]) == points(optimizer().ask(3))
@@ -156,7 +156,7 @@ def test_an_ask_that_fails_leaves_nobody_waiting(tmp_path):
     def broken(travel=None):
         raise KeyboardInterrupt
 
-    first._desk.optimizer.propose = broken
+    first.dispatcher.optimizer.propose = broken
     with pytest.raises(KeyboardInterrupt):
         first.ask()
     second.ask()
@@ -235,7 +235,7 @@ def test_a_worker_killed_before_it_signed_for_an_enqueued_place_is_reaped(tmp_pa
     clock = JumpingClock()
     study = create(tmp_path, asking_lease=20.0, clock=clock)
     study.enqueue((1, 0.3))
-    study.storage.set_trial_state_values(study._ledger.key_of(0), TrialState.RUNNING)
+    study.storage.set_trial_state_values(study.trial_store.key_of(0), TrialState.RUNNING)
     clock.jump(25.0)
 
     assert study.ask().point.distance == 0.3
@@ -244,11 +244,11 @@ def test_a_worker_killed_before_it_signed_for_an_enqueued_place_is_reaped(tmp_pa
 def test_two_studies_never_hand_out_one_enqueued_place_twice(tmp_path):
     first, second = create(tmp_path), load(tmp_path)
     first.enqueue((1, 0.3))
-    refreshed = second._desk.refresh()
+    refreshed = second.dispatcher.refresh()
     taken = first.ask()
 
     assert taken.point.distance == 0.3
-    assert second._ledger.take(refreshed[0], {"worker": "second", "expires": None}) is False
+    assert second.trial_store.claim(refreshed[0], {"worker": "second", "expires": None}) is False
     assert second.ask().point.distance != 0.3
 
 
@@ -307,7 +307,7 @@ def test_all_that_a_dead_worker_holds_can_be_given_back_at_once(tmp_path):
     doomed, other = create(tmp_path, worker="doomed"), load(tmp_path)
     held = doomed.ask(2)
     kept = other.ask()
-    doomed._ledger.reserve({"worker": "doomed", "expires": None})
+    doomed.trial_store.reserve({"worker": "doomed", "expires": None})
     released = other.release_worker("doomed")
 
     assert released == [held[0].id, held[1].id, 3]

@@ -13,7 +13,7 @@ from support.studies import GRAPH, JumpingClock, create, height, load, optimizer
 
 def stored(study):
     """Optuna's own view of the trials."""
-    return study.storage.get_all_trials(study._ledger.study_id)
+    return study.storage.get_all_trials(study.trial_store.study_id)
 
 
 def test_a_value_is_on_the_disk_when_tell_returns(tmp_path):
@@ -149,13 +149,13 @@ def test_of_two_who_tell_at_once_one_is_refused(tmp_path):
     """The second reads before the first writes."""
     study, other = create(tmp_path), load(tmp_path)
     suggestion = study.ask()
-    conclude = other._ledger.conclude
+    conclude = other.trial_store.tell
 
     def late(*arguments):
         study.tell(suggestion, 1.0, noise=0.3)
         conclude(*arguments)
 
-    other._ledger.conclude = late
+    other.trial_store.tell = late
     with pytest.raises(ObservationError, match=r"it is observed, value 1\.0"):
         other.tell(suggestion, 2.0)
     assert (study.records[0].value, study.records[0].noise) == (1.0, 0.3)
@@ -165,13 +165,13 @@ def test_a_value_finished_by_somebody_else_is_told_without_complaint(tmp_path):
     """The next ask completes what looks half told; the teller was only slow."""
     study, other = create(tmp_path), load(tmp_path)
     suggestion = study.ask()
-    finish = study._ledger.finish
+    finish = study.trial_store.finish
 
     def slow(*arguments):
         other.ask()
         finish(*arguments)
 
-    study._ledger.finish = slow
+    study.trial_store.finish = slow
     study.tell(suggestion, 1.0, noise=0.3)
 
     assert (study.records[0].value, study.records[0].noise) == (1.0, 0.3)
@@ -216,14 +216,14 @@ def test_a_value_told_while_its_trial_is_reaped_is_not_lost(tmp_path):
     clock = JumpingClock()
     slow, other = create(tmp_path, lease=10.0, clock=clock), load(tmp_path, clock=clock)
     suggestion = slow.ask()
-    conclude = slow._ledger.conclude
+    conclude = slow.trial_store.tell
 
     def late(*arguments):
         clock.jump(11.0)
         other.ask()
         conclude(*arguments)
 
-    slow._ledger.conclude = late
+    slow.trial_store.tell = late
     slow.tell(suggestion, 1.0)
 
     assert load(tmp_path).records[0].value == 1.0
@@ -235,7 +235,7 @@ def test_corrections_are_appended_and_the_last_one_counts(tmp_path):
     study.tell(suggestion, 1.0, noise=0.1)
     study.correct(suggestion, 2.0)
     load(tmp_path).correct(suggestion, 3.0, noise=0.2)
-    attributes = study.storage.get_study_user_attrs(study._ledger.study_id)
+    attributes = study.storage.get_study_user_attrs(study.trial_store.study_id)
     changes = [
         value["value"] for key, value in sorted(attributes.items()) if key.startswith("netbo:change:0")
     ]
@@ -251,10 +251,10 @@ def test_workers_that_correct_at_once_overwrite_nothing(tmp_path):
     suggestion = first.ask()
     first.tell(suggestion, 1.0)
     for study in (first, second):
-        study._ledger.record(0)
-    first._ledger.change(0, "correct", value=2.0)
-    second._ledger.change(0, "correct", value=3.0)
-    attributes = first.storage.get_study_user_attrs(first._ledger.study_id)
+        study.trial_store.record(0)
+    first.trial_store.add_correction(0, "correct", value=2.0)
+    second.trial_store.add_correction(0, "correct", value=3.0)
+    attributes = first.storage.get_study_user_attrs(first.trial_store.study_id)
 
     assert sum(key.startswith("netbo:change:0") for key in attributes) == 2
     assert first.records[0].value == second.records[0].value == load(tmp_path).records[0].value
