@@ -7,7 +7,7 @@ import pytest
 import wntr
 
 from netbo import Point
-from netbo.adapters.misfit import Score
+from netbo.adapters.misfit import MisfitScore
 from netbo.adapters.wntr import leak_misfit, read_wntr, simulate_leak
 from netbo.adapters.wntr.leaks import place_leak
 from netbo.adapters.wntr.model import simulate, water_model
@@ -252,5 +252,5 @@ def test_a_failure_of_epanet_is_named():
 def test_scores_have_the_same_maximum():
     residuals = [np.array([1.0, 2.0]), np.array([0.5, 0.1]), np.array([3.0, 0.0])]
 
-    assert [Score.LOG_LIKELIHOOD.of(r) for r in residuals] == pytest.approx([-2.5, -0.13, -4.5])
-    assert np.argmax([Score.ROOT_MEAN_SQUARE.of(r) for r in residuals]) == 1
+    assert [MisfitScore.LOG_LIKELIHOOD.of(r) for r in residuals] == pytest.approx([-2.5, -0.13, -4.5])
+    assert np.argmax([MisfitScore.ROOT_MEAN_SQUARE.of(r) for r in residuals]) == 1

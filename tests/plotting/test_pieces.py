@@ -33,12 +33,12 @@ def test_the_middle_of_a_piece_is_drawn_in_the_middle_of_its_segment(graph):
     """True only if no bend lies inside a piece."""
     pieces = cut_into_pieces(graph, 20)
 
-    assert_allclose(graph.embed(pieces.middles), pieces.segments.mean(axis=1), atol=1e-9)
+    assert_allclose(graph.embed(pieces.middles), pieces.ends.mean(axis=1), atol=1e-9)
 
 
 def test_pieces_end_at_the_bends():
     graph = MetricGraph([0], [1], None, curves=[[[0, 0], [1, 0], [1, 2.3]]])
-    ends = cut_into_pieces(graph, 10).segments.reshape(-1, 2)
+    ends = cut_into_pieces(graph, 10).ends.reshape(-1, 2)
 
     assert np.min(np.linalg.norm(ends - [1, 0], axis=1)) < 1e-12
 
@@ -46,7 +46,7 @@ def test_pieces_end_at_the_bends():
 def test_a_network_in_space_is_seen_from_above():
     graph = MetricGraph([0], [1], None, curves=[[[0, 0, 5], [3, 4, 9]]])
 
-    assert cut_into_pieces(graph, 10).segments.shape[1:] == (2, 2)
+    assert cut_into_pieces(graph, 10).ends.shape[1:] == (2, 2)
 
 
 def test_even_fractions_hold_both_ends_of_every_row():

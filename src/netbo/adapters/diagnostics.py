@@ -19,7 +19,7 @@ USUAL_RATIO = 0.1  # drawn and given lengths of one network differ by less in th
 METRES = {"m": 1.0, "km": 1000.0, "ft": 0.3048, "US ft": 1200 / 3937, "mi": 1609.344}
 
 
-def cautions_of(report: NetworkReport) -> tuple[str, ...]:
+def warnings_of(report: NetworkReport) -> tuple[str, ...]:
     """Warnings, the ones that change results first."""
     return tuple(
         sentence

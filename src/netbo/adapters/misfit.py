@@ -10,7 +10,7 @@ from netbo.arrays import FloatArray
 from netbo.errors import ParameterError
 
 
-class Score(Enum):
+class MisfitScore(Enum):
     """Two numbers with the same maximum; residuals are in standard deviations of their instruments.
 
     LOG_LIKELIHOOD is -sum(residual^2) / 2: differences are log odds, but far from the truth it falls by
@@ -24,19 +24,19 @@ class Score(Enum):
     def of(self, residuals: FloatArray) -> float:
         """The score of residuals divided by their standard deviations."""
         squares = float(np.square(residuals).sum())
-        if self is Score.LOG_LIKELIHOOD:
+        if self is MisfitScore.LOG_LIKELIHOOD:
             return 0.0 - squares / 2
         return 0.0 - float(np.sqrt(squares / residuals.size))
 
 
-def as_score(chosen: Score | str) -> Score:
+def as_score(chosen: MisfitScore | str) -> MisfitScore:
     """A score given as itself or by its words.
 
     >>> as_score("root mean square").of(np.array([3.0, -4.0, 0.0, 0.0]))
     -2.5
     """
-    words = {score.value: score for score in Score}
-    word = chosen.value if isinstance(chosen, Score) else chosen
+    words = {score.value: score for score in MisfitScore}
+    word = chosen.value if isinstance(chosen, MisfitScore) else chosen
     if word not in words:
         raise ParameterError(f"score must be one of {', '.join(words)}, got {word!r}; choose one of them")
     return words[word]

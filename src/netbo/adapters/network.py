@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netbo.adapters.diagnostics import cautions_of, inspect_graph
+from netbo.adapters.diagnostics import inspect_graph, warnings_of
 from netbo.adapters.projection import transform
-from netbo.adapters.proximity import find_twins
-from netbo.adapters.report import Duplicate, NetworkReport
+from netbo.adapters.proximity import find_duplicates
+from netbo.adapters.report import NetworkReport
 from netbo.arrays import (
     BoolArray,
     FloatArray,
@@ -317,21 +317,16 @@ def as_network(graph: Network | MetricGraph, *, gap_tolerance: float | None = No
     if isinstance(graph, Network):
         return graph
     drawing = None if graph.dimension is None else graph.drawing
-    twins = find_twins(graph.tails, graph.heads, graph.lengths, drawing)
+    duplicates = find_duplicates(graph.tails, graph.heads, graph.lengths, drawing)
     crs = graph.crs if graph.crs is None or isinstance(graph.crs, str) else graph.crs.to_string()
     report = NetworkReport(
         source="a graph",
         n_links=graph.n_edges,
-        duplicates=tuple(
-            Duplicate(graph.edge_ids[first], graph.edge_ids[second], is_reversed)
-            for first, second, is_reversed in zip(
-                twins.first.tolist(), twins.second.tolist(), twins.is_reversed.tolist(), strict=True
-            )
-        ),
+        duplicates=duplicates.named(graph.edge_ids),
         crs=crs,
         crs_name=crs,
         projection=crs,
         projection_name=crs,
         **inspect_graph(graph, graph.n_vertices, gap_tolerance),
     )
-    return Network(graph, replace(report, warnings=cautions_of(report)), Addresses.of_graph(graph))
+    return Network(graph, replace(report, warnings=warnings_of(report)), Addresses.of_graph(graph))

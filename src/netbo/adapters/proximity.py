@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -10,6 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
+from netbo.adapters.report import Duplicate
 from netbo.arrays import BoolArray, FloatArray, IntArray
 from netbo.geometry import Curves
 from netbo.geometry.nearest import SegmentIndex
@@ -121,7 +123,7 @@ PROBES = np.array([0.1, 0.3, 0.5, 0.7, 0.9])  # fractions at which courses are c
 
 
 @dataclass(frozen=True, eq=False)
-class Twins:
+class Duplicates:
     """Pairs of edges that are one: each second edge once, with the lowest edge it repeats."""
 
     first: IntArray
@@ -131,8 +133,15 @@ class Twins:
     def __len__(self) -> int:
         return len(self.first)
 
+    def named(self, ids: Sequence[Hashable]) -> tuple[Duplicate, ...]:
+        """The same for a report; `ids` name the edges."""
+        rows = zip(self.first.tolist(), self.second.tolist(), self.is_reversed.tolist(), strict=True)
+        return tuple(Duplicate(ids[one], ids[other], is_reversed) for one, other, is_reversed in rows)
 
-def find_twins(tails: IntArray, heads: IntArray, lengths: FloatArray, curves: Curves | None) -> Twins:
+
+def find_duplicates(
+    tails: IntArray, heads: IntArray, lengths: FloatArray, curves: Curves | None
+) -> Duplicates:
     """Edges with the same ends, the same length and, where they are drawn, the same course."""
     low, high = np.minimum(tails, heads), np.maximum(tails, heads)
     order = np.lexsort((high, low))
@@ -175,7 +184,7 @@ def _apart(curves: Curves, first: IntArray, second: IntArray, probes: FloatArray
     return worst
 
 
-def _lowest(found: list[tuple[IntArray, IntArray, BoolArray]]) -> Twins:
+def _lowest(found: list[tuple[IntArray, IntArray, BoolArray]]) -> Duplicates:
     """Each repeated edge with the lowest edge it repeats."""
     empty = np.empty(0, dtype=np.int64)
     first = np.concatenate([empty, *(part[0] for part in found)])
@@ -185,4 +194,4 @@ def _lowest(found: list[tuple[IntArray, IntArray, BoolArray]]) -> Twins:
     order = np.lexsort((first, second))
     _, unique = np.unique(second[order], return_index=True)
     chosen = order[unique]
-    return Twins(first[chosen], second[chosen], is_reversed[chosen])
+    return Duplicates(first[chosen], second[chosen], is_reversed[chosen])

@@ -56,7 +56,7 @@ MOST_PIECES = 200_000  # unless the edges are so many: a piece is then about a p
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pieces:
+class Segments:
     """Straight pieces of the drawn edges, from one fraction of an edge's length to another."""
 
     graph: MetricGraph
@@ -71,11 +71,11 @@ class Pieces:
         return Points(self.edge, middle * self.graph.lengths[self.edge], graph=self.graph)
 
     @property
-    def segments(self) -> FloatArray:
+    def ends(self) -> FloatArray:
         """Both ends of each piece in the plane, (n, 2, 2)."""
         places = self.graph.drawing.places
-        ends = np.stack([places(self.edge, self.start), places(self.edge, self.stop)], axis=1)
-        return np.asarray(ends[:, :, :2])
+        both = np.stack([places(self.edge, self.start), places(self.edge, self.stop)], axis=1)
+        return np.asarray(both[:, :, :2])
 
 
 def even_fractions(lengths: FloatArray, samples: int) -> tuple[IntArray, FloatArray]:
@@ -89,7 +89,7 @@ def even_fractions(lengths: FloatArray, samples: int) -> tuple[IntArray, FloatAr
     return row, (np.arange(len(row)) - first[row]) / pieces[row]
 
 
-def cut_into_pieces(graph: MetricGraph, samples: int) -> Pieces:
+def cut_into_pieces(graph: MetricGraph, samples: int) -> Segments:
     """About `samples` pieces, longer edges having more, cut also at the bends of the curves.
 
     Where the bends alone would make too many pieces, the pieces are chords: MOST_PIECES of them follow the
@@ -105,12 +105,12 @@ def cut_into_pieces(graph: MetricGraph, samples: int) -> Pieces:
         order = np.lexsort((fraction, edge))
         edge, fraction = edge[order], fraction[order]
     is_piece = (edge[1:] == edge[:-1]) & (fraction[1:] > fraction[:-1])
-    return Pieces(graph, edge[:-1][is_piece], fraction[:-1][is_piece], fraction[1:][is_piece])
+    return Segments(graph, edge[:-1][is_piece], fraction[:-1][is_piece], fraction[1:][is_piece])
 
 
 def straighten(
     graph: MetricGraph, edge: IntArray, start: FloatArray, stop: FloatArray
-) -> tuple[IntArray, Pieces]:
+) -> tuple[IntArray, Segments]:
     """Stretches of edges, between fractions, cut at the bends: which stretch each straight piece is of."""
     row, corner = corners_within(graph.drawing, edge, start, stop)
     every = np.arange(len(edge))
@@ -120,7 +120,7 @@ def straighten(
     rows, fraction = rows[order], fraction[order]
     is_piece = rows[1:] == rows[:-1]
     owner = rows[:-1][is_piece]
-    return owner, Pieces(graph, edge[owner], fraction[:-1][is_piece], fraction[1:][is_piece])
+    return owner, Segments(graph, edge[owner], fraction[:-1][is_piece], fraction[1:][is_piece])
 
 
 # Pictures as bytes, for files of other kinds.
@@ -151,7 +151,7 @@ def field_width(graph: MetricGraph, ax: Axes) -> float:
 
     Lines of total length L that pass through m squares of side c are m c^2 / L apart.
     """
-    segments = cut_into_pieces(graph, SAMPLES).segments
+    segments = cut_into_pieces(graph, SAMPLES).ends
     low, high = segments.min(axis=(0, 1)), segments.max(axis=(0, 1))
     extent = np.where(high > low, high - low, 1.0)
     room = axes_size(ax)

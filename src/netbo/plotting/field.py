@@ -14,7 +14,7 @@ from netbo.arrays import FloatArray, IntArray, as_float_vector
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph
 from netbo.plotting import style
-from netbo.plotting.canvas import Pieces, axes_size, cut_into_pieces, field_width, plan_axes, straighten
+from netbo.plotting.canvas import Segments, axes_size, cut_into_pieces, field_width, plan_axes, straighten
 from netbo.plotting.network import Field, draw_network, draw_vertices, outline
 
 LETTER, LEAST_LINE = 6.5, 12  # points that a letter of a label takes; letters of its shortest line
@@ -45,7 +45,7 @@ def draw_field(
     ax = plan_axes(graph, ax, to_scale=to_scale)
     pieces = cut_into_pieces(graph, samples)
     values = values_at(field, pieces)
-    segments = pieces.segments
+    segments = pieces.ends
     width = field_width(graph, ax) if linewidth is None else linewidth
     if width >= CASED:
         ax.add_collection(outline(graph, style.INK, width + style.CASING), autolim=False)
@@ -68,7 +68,7 @@ def draw_field(
     return ax
 
 
-def values_at(field: Field, pieces: Pieces) -> FloatArray:
+def values_at(field: Field, pieces: Segments) -> FloatArray:
     """The field in the middle of each piece."""
     values = as_float_vector(field(pieces.middles), "values of a field", ParameterError)
     if len(values) != len(pieces.edge):
@@ -153,7 +153,7 @@ def draw_stretches(
         edge, starts, ends, numbers = edge[order], starts[order], ends[order], numbers[order]
     owner, pieces = straighten(graph, edge, starts / graph.lengths[edge], ends / graph.lengths[edge])
     lines = LineCollection(
-        list(pieces.segments), linewidths=_width(graph, ax) if linewidth is None else linewidth,
+        list(pieces.ends), linewidths=_width(graph, ax) if linewidth is None else linewidth,
         capstyle="round", zorder=style.ON, rasterized=len(owner) > style.MOST_VECTORS,
     )  # fmt: skip
     ax.add_collection(lines)

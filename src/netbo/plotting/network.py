@@ -109,7 +109,7 @@ def outline(graph: MetricGraph, color: str, linewidth: float) -> LineCollection:
     drawing = graph.drawing
     is_large = len(drawing.coordinates) > MOST_PIECES
     curves = (
-        list(cut_into_pieces(graph, 1).segments)
+        list(cut_into_pieces(graph, 1).ends)
         if is_large
         else np.split(drawing.coordinates[:, :2], drawing.starts[1:-1])
     )

@@ -16,7 +16,7 @@ from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Points
 from netbo.optional import require
 from netbo.plotting import style
-from netbo.plotting.canvas import Pieces, cut_into_pieces
+from netbo.plotting.canvas import Segments, cut_into_pieces
 from netbo.plotting.field import values_at
 from netbo.plotting.network import Field
 
@@ -83,7 +83,7 @@ def _layout(title: str | None) -> dict[str, Any]:
     }
 
 
-def _coloured_lines(plotly: Any, pieces: Pieces, values: FloatArray, name: str) -> list[Any]:
+def _coloured_lines(plotly: Any, pieces: Segments, values: FloatArray, name: str) -> list[Any]:
     """One trace a colour, one for what is not known, and one that carries the colour bar."""
     colour_map = mpl.colormaps[MAPS.get(name, style.VALUE_MAP)]
     is_known = np.isfinite(values)
@@ -93,7 +93,7 @@ def _coloured_lines(plotly: Any, pieces: Pieces, values: FloatArray, name: str) 
     bins = np.full(len(values), -1, dtype=np.int64)
     bins[is_known] = np.clip((values[is_known] - low) / step, 0, N_COLOURS - 1).astype(np.int64)
     shades = [to_hex(colour_map((i + 0.5) / N_COLOURS)) for i in range(N_COLOURS)]
-    segments = _shifted(pieces.graph, pieces.segments)
+    segments = _shifted(pieces.graph, pieces.ends)
     width = LINE if len(segments) <= MANY else THIN_LINE
     lines = [
         _line(plotly, segments[bins == which], style.FAINT if which < 0 else shades[which], width)
@@ -127,7 +127,7 @@ def _line(plotly: Any, segments: NDArray[np.float32], color: str, width: int) ->
     )  # fmt: skip
 
 
-def _hover(plotly: Any, pieces: Pieces, values: Mapping[str, FloatArray]) -> Any:
+def _hover(plotly: Any, pieces: Segments, values: Mapping[str, FloatArray]) -> Any:
     """Invisible marks in the middles of the pieces, which know everything."""
     graph, middles = pieces.graph, pieces.middles
     x, y = _shifted(graph, graph.embed(middles)).T

@@ -12,13 +12,19 @@ from netbo.adapters.assembly.build import block, build_graph, make_addresses
 from netbo.adapters.assembly.draft import Draft, make_draft
 from netbo.adapters.assembly.lengths import Chosen, LengthChoice, choose_lengths, compare_lengths
 from netbo.adapters.assembly.noding import Junctions, find_junctions
-from netbo.adapters.assembly.pieces import Pieces, contract_places, cut_links, detach_ends, merge_twins
-from netbo.adapters.assembly.treatments import Fates, decide_fates
-from netbo.adapters.diagnostics import cautions_of, inspect_graph
+from netbo.adapters.assembly.pieces import (
+    LinkPieces,
+    contract_vertices,
+    cut_links,
+    detach_ends,
+    merge_duplicate_pieces,
+)
+from netbo.adapters.assembly.treatments import LinkOutcomes, decide_outcomes
+from netbo.adapters.diagnostics import inspect_graph, warnings_of
 from netbo.adapters.links import Links, Treatment, as_treatment
 from netbo.adapters.network import Addresses, Network
 from netbo.adapters.projection import MapFrame, Projected, project
-from netbo.adapters.proximity import find_twins
+from netbo.adapters.proximity import find_duplicates
 from netbo.adapters.report import Duplicate, NetworkReport, Noded
 from netbo.arrays import FloatArray, ranges, row_starts
 from netbo.errors import NetworkError
@@ -29,14 +35,14 @@ from netbo.geometry.curves import pick_curves
 
 
 def make_report(
-    draft: Draft, fates: Fates, chosen: Chosen, projected: Projected | None, facts: dict[str, Any]
+    draft: Draft, outcomes: LinkOutcomes, chosen: Chosen, projected: Projected | None, facts: dict[str, Any]
 ) -> NetworkReport:
     """A report without warnings; `facts` are the fields that later steps found."""
     frame = MapFrame() if projected is None else projected.frame
     return NetworkReport(
         source=draft.links.source,
         n_links=draft.links.n_links,
-        treated=fates.treated,
+        treated=outcomes.treated,
         given_unit=draft.links.unit,
         length_source=chosen.source,
         length_comparison=compare_lengths(draft, projected),
@@ -54,15 +60,17 @@ def make_report(
 
 
 def note_vanished(
-    report: NetworkReport, draft: Draft, fates: Fates, pieces: Pieces, addresses: Addresses
+    report: NetworkReport, draft: Draft, outcomes: LinkOutcomes, pieces: LinkPieces, addresses: Addresses
 ) -> NetworkReport:
     """The report with the links that snapping shrank to a place, and those that have no address at all."""
     is_left = np.bincount(pieces.link[~pieces.is_gone], minlength=len(draft.ids)) > 0
     known = set(addresses.ids)
-    addressable = np.flatnonzero(fates.is_edge | fates.is_place).tolist()
+    addressable = np.flatnonzero(outcomes.is_edge | outcomes.is_contracted).tolist()
     treated = replace(
         report.treated,
-        too_short_to_snap=tuple(draft.ids[row] for row in np.flatnonzero(fates.is_edge & ~is_left).tolist()),
+        too_short_to_snap=tuple(
+            draft.ids[row] for row in np.flatnonzero(outcomes.is_edge & ~is_left).tolist()
+        ),
         unreachable=tuple(draft.ids[row] for row in addressable if draft.ids[row] not in known),
     )
     return replace(report, treated=treated)
@@ -100,27 +108,27 @@ def assemble(
     draft = make_draft(links)
     projected = _project(draft, coordinates_are_lengths=coordinates_are_lengths, metric_crs=metric_crs)
     chosen = choose_lengths(draft, projected, lengths, coordinates_are_lengths=coordinates_are_lengths)
-    fates = decide_fates(draft, chosen.lengths, as_treatment(zero_length, "zero_length"))
-    curves, positions = _draw_edges(draft, projected, fates)
-    junctions = _find_junctions(draft, fates, curves, positions, snap=snap, node=node)
-    pieces = cut_links(draft, fates, chosen.lengths, curves, junctions)
-    pieces, places = contract_places(draft, fates, pieces, positions, junctions)
-    n_own = len(places.ids)
-    pieces, places = detach_ends(pieces, fates, places)
+    outcomes = decide_outcomes(draft, chosen.lengths, as_treatment(zero_length, "zero_length"))
+    curves, positions = _draw_edges(draft, projected, outcomes)
+    junctions = _find_junctions(draft, outcomes, curves, positions, snap=snap, node=node)
+    pieces = cut_links(draft, outcomes, chosen.lengths, curves, junctions)
+    pieces, vertices = contract_vertices(draft, outcomes, pieces, positions, junctions)
+    n_own = len(vertices.ids)
+    pieces, vertices = detach_ends(pieces, outcomes, vertices)
     pieces, duplicates = _find_duplicates(draft, pieces, is_merged=merge_duplicates)
-    built = build_graph(draft, pieces, places, chosen, projected)
+    built = build_graph(draft, pieces, vertices, chosen, projected)
     blocked = [(vertex, _as_names(edges, links)) for vertex, edges in barriers]
-    graph = block(built, blocked, draft, pieces, places)
-    addresses = make_addresses(draft, fates, chosen, pieces, places, built)
+    graph = block(built, blocked, draft, pieces, vertices)
+    addresses = make_addresses(draft, outcomes, chosen, pieces, vertices, built)
     facts = inspect_graph(graph, int(np.count_nonzero(built.vertices < n_own)), gap_tolerance) | {
         "duplicates": duplicates,
         "duplicates_merged": merge_duplicates,
         "noded": Noded() if junctions is None else junctions.noded,
         "barriers": tuple((vertex, tuple(edges)) for vertex, edges in blocked),
     }
-    report = make_report(draft, fates, chosen, projected, facts)
-    report = note_vanished(report, draft, fates, pieces, addresses)
-    return Network(graph, replace(report, warnings=cautions_of(report)), addresses)
+    report = make_report(draft, outcomes, chosen, projected, facts)
+    report = note_vanished(report, draft, outcomes, pieces, addresses)
+    return Network(graph, replace(report, warnings=warnings_of(report)), addresses)
 
 
 def _project(draft: Draft, *, coordinates_are_lengths: bool, metric_crs: Any) -> Projected | None:
@@ -139,12 +147,12 @@ def _project(draft: Draft, *, coordinates_are_lengths: bool, metric_crs: Any) ->
 
 
 def _draw_edges(
-    draft: Draft, projected: Projected | None, fates: Fates
+    draft: Draft, projected: Projected | None, outcomes: LinkOutcomes
 ) -> tuple[Curves | None, FloatArray | None]:
     """Curves of the links that become edges, and the places of all vertices."""
     if projected is None:
         return None, None
-    rows, starts = np.flatnonzero(fates.is_edge), projected.starts
+    rows, starts = np.flatnonzero(outcomes.is_edge), projected.starts
     counts = np.diff(starts)[rows]
     corners = projected.coordinates[ranges(starts[rows], counts)]
     return Curves.proportional(corners, row_starts(counts)), projected.coordinates[starts[-1] :]
@@ -152,7 +160,7 @@ def _draw_edges(
 
 def _find_junctions(
     draft: Draft,
-    fates: Fates,
+    outcomes: LinkOutcomes,
     curves: Curves | None,
     positions: FloatArray | None,
     *,
@@ -166,27 +174,21 @@ def _find_junctions(
             f"snapping and noding need a drawing, got none in {draft.links.source}; "
             "leave snap and node out, or give positions"
         )
-    rows = np.flatnonzero(fates.is_edge)
+    rows = np.flatnonzero(outcomes.is_edge)
     names = draft.vertex_ids, [draft.ids[row] for row in rows.tolist()]
     ends = draft.tails[rows], draft.heads[rows]
     return find_junctions(curves, ends, positions, names, snap=snap, node=node)
 
 
 def _find_duplicates(
-    draft: Draft, pieces: Pieces, *, is_merged: bool
-) -> tuple[Pieces, tuple[Duplicate, ...]]:
+    draft: Draft, pieces: LinkPieces, *, is_merged: bool
+) -> tuple[LinkPieces, tuple[Duplicate, ...]]:
     """Links that repeat others, merged if asked."""
     kept = np.flatnonzero(pieces.is_edge)
     curves = None if pieces.curves is None else pick_curves(pieces.curves, kept)
-    twins = find_twins(pieces.tails[kept], pieces.heads[kept], pieces.lengths[kept], curves)
-    link = pieces.link[kept]
-    duplicates = tuple(
-        Duplicate(draft.ids[first], draft.ids[second], is_reversed)
-        for first, second, is_reversed in zip(
-            link[twins.first].tolist(), link[twins.second].tolist(), twins.is_reversed.tolist(), strict=True
-        )
-    )
-    return merge_twins(pieces, kept, twins) if is_merged else pieces, duplicates
+    found = find_duplicates(pieces.tails[kept], pieces.heads[kept], pieces.lengths[kept], curves)
+    named = found.named([draft.ids[link] for link in pieces.link[kept].tolist()])
+    return merge_duplicate_pieces(pieces, kept, found) if is_merged else pieces, named
 
 
 def _as_names(edges: Any, links: Links) -> list[Hashable]:

@@ -11,8 +11,8 @@ import numpy as np
 
 from netbo.adapters.assembly.draft import Draft
 from netbo.adapters.assembly.lengths import Chosen
-from netbo.adapters.assembly.pieces import Pieces, Places
-from netbo.adapters.assembly.treatments import Fates
+from netbo.adapters.assembly.pieces import LinkPieces, Vertices
+from netbo.adapters.assembly.treatments import LinkOutcomes
 from netbo.adapters.network import Addresses
 from netbo.adapters.projection import Projected
 from netbo.arrays import FloatArray, IntArray, row_starts
@@ -27,7 +27,7 @@ class Built:
     """A graph, and which pieces and vertices of the assembly are where on it."""
 
     graph: MetricGraph
-    vertices: IntArray  # number in `Places` of each vertex of the graph, increasing
+    vertices: IntArray  # number in `Vertices` of each vertex of the graph, increasing
     edge: IntArray  # edge of the graph on which each piece lies; meaningless for pieces that vanished
     ids: list[Hashable]  # of all pieces
 
@@ -38,14 +38,14 @@ class Built:
 
 
 def build_graph(
-    draft: Draft, pieces: Pieces, places: Places, chosen: Chosen, projected: Projected | None
+    draft: Draft, pieces: LinkPieces, vertices: Vertices, chosen: Chosen, projected: Projected | None
 ) -> Built:
     """The graph whose edges are the pieces that neither vanished nor repeat another."""
     kept = np.flatnonzero(pieces.is_edge)
     ends = np.stack([pieces.tails[kept], pieces.heads[kept]])
-    vertices, renumbered = np.unique(ends, return_inverse=True)
+    used, renumbered = np.unique(ends, return_inverse=True)
     tails, heads = renumbered.reshape(ends.shape)
-    positions = None if places.positions is None else places.positions[vertices]
+    positions = None if vertices.positions is None else vertices.positions[used]
     ids = _piece_ids(draft, pieces)
     rows = draft.rows[pieces.link[kept]]
     graph = MetricGraph(
@@ -57,16 +57,16 @@ def build_graph(
         crs=None if projected is None else projected.frame.projection,
         unit=chosen.unit,
         edge_ids=[ids[piece] for piece in kept.tolist()],
-        vertex_ids=pick(places.ids, vertices),
+        vertex_ids=pick(vertices.ids, used),
         edge_attributes={name: pick(column, rows) for name, column in draft.links.attributes.items()},
     )
     number = np.full(len(pieces.link), -1, dtype=np.int64)
     number[kept] = np.arange(len(kept))
-    return Built(graph, vertices, number[pieces.same_as], ids)
+    return Built(graph, used, number[pieces.same_as], ids)
 
 
 def _drawing(
-    pieces: Pieces, kept: IntArray, positions: FloatArray | None, tails: IntArray, heads: IntArray
+    pieces: LinkPieces, kept: IntArray, positions: FloatArray | None, tails: IntArray, heads: IntArray
 ) -> Curves | None:
     """Curves up to the vertices that moved; None where all edges are straight lines between vertices."""
     if pieces.curves is None or positions is None:
@@ -81,7 +81,7 @@ def _drawing(
     return snap_curves(curves, first, last)
 
 
-def _piece_ids(draft: Draft, pieces: Pieces) -> list[Hashable]:
+def _piece_ids(draft: Draft, pieces: LinkPieces) -> list[Hashable]:
     """The link's id for a link in one piece, (id, 0), (id, 1), ... for one in several."""
     counts = np.bincount(pieces.link[~pieces.is_gone], minlength=len(draft.ids))
     ids: list[Hashable] = [draft.ids[link] for link in pieces.link.tolist()]
@@ -97,13 +97,13 @@ def _piece_ids(draft: Draft, pieces: Pieces) -> list[Hashable]:
 
 
 def make_addresses(
-    draft: Draft, fates: Fates, chosen: Chosen, pieces: Pieces, places: Places, built: Built
+    draft: Draft, outcomes: LinkOutcomes, chosen: Chosen, pieces: LinkPieces, vertices: Vertices, built: Built
 ) -> Addresses:
     """Where each link lies; links contracted to a place where no edge is left have no address."""
-    spots = np.flatnonzero(fates.is_place)
+    spots = np.flatnonzero(outcomes.is_contracted)
     spot_lengths = np.nan_to_num(chosen.lengths[spots])
     row = np.concatenate([pieces.link, spots])
-    at = built.vertex_of(np.concatenate([pieces.tails, places.lowest[draft.tails[spots]]]))
+    at = built.vertex_of(np.concatenate([pieces.tails, vertices.lowest[draft.tails[spots]]]))
     is_spot = np.concatenate([pieces.is_gone, np.ones(len(spots), dtype=np.bool_)])
     stand_in = built.graph.vertex_points(np.maximum(at, 0))
     on = np.concatenate([built.edge, np.zeros(len(spots), dtype=np.int64)])
@@ -122,7 +122,7 @@ def make_addresses(
     known = set(ids)
     return Addresses(
         ids=ids,
-        lengths=np.where(fates.is_place, np.nan_to_num(chosen.lengths), chosen.lengths)[rows],
+        lengths=np.where(outcomes.is_contracted, np.nan_to_num(chosen.lengths), chosen.lengths)[rows],
         tails=pick(draft.vertex_ids, draft.tails[rows]),
         heads=pick(draft.vertex_ids, draft.heads[rows]),
         starts=row_starts(counts),
@@ -138,13 +138,15 @@ def make_addresses(
 Barriers = list[tuple[Hashable, list[Hashable]]]
 
 
-def block(built: Built, barriers: Barriers, draft: Draft, pieces: Pieces, places: Places) -> MetricGraph:
+def block(
+    built: Built, barriers: Barriers, draft: Draft, pieces: LinkPieces, vertices: Vertices
+) -> MetricGraph:
     """The graph with barriers: at the named vertex the named links no longer meet the others."""
     graph = built.graph
     if not barriers:
         return graph
-    numbers = {name: int(places.lowest[number]) for number, name in enumerate(draft.vertex_ids)}
-    own = {name: number for number, name in enumerate(places.ids) if name not in numbers}
+    numbers = {name: int(vertices.lowest[number]) for number, name in enumerate(draft.vertex_ids)}
+    own = {name: number for number, name in enumerate(vertices.ids) if name not in numbers}
     links = {name: number for number, name in enumerate(draft.ids)}
     links |= {alias: links[target] for alias, (target, _) in draft.links.aliases.items() if target in links}
     for vertex, names in barriers:

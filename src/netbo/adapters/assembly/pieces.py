@@ -1,4 +1,4 @@
-"""Links cut into pieces at their junctions, places contracted, ends detached: edges of the graph to be."""
+"""Links cut into pieces at their junctions, vertices contracted, ends detached: edges of the graph to be."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from netbo.adapters.assembly.draft import Draft
 from netbo.adapters.assembly.noding import VANISHING, Junctions
-from netbo.adapters.assembly.treatments import Fates
-from netbo.adapters.proximity import Twins, lowest_joined
+from netbo.adapters.assembly.treatments import LinkOutcomes
+from netbo.adapters.proximity import Duplicates, lowest_joined
 from netbo.arrays import BoolArray, FloatArray, IntArray, row_starts
 from netbo.errors import NetworkError
 from netbo.geometry import Curves
@@ -20,7 +20,7 @@ from netbo.geometry.identifiers import Ids
 
 
 @dataclass(frozen=True, eq=False)
-class Pieces:
+class LinkPieces:
     """Pieces of all links that are edges, link by link from tail to head.
 
     A piece that vanished lies at its vertex. One that repeats another lies on the edge of the other.
@@ -49,7 +49,7 @@ class Pieces:
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class Vertices:
     """Vertices: which one stands for each, where it is, what it is called."""
 
     lowest: IntArray
@@ -58,10 +58,14 @@ class Places:
 
 
 def cut_links(
-    draft: Draft, fates: Fates, lengths: FloatArray, curves: Curves | None, junctions: Junctions | None
-) -> Pieces:
+    draft: Draft,
+    outcomes: LinkOutcomes,
+    lengths: FloatArray,
+    curves: Curves | None,
+    junctions: Junctions | None,
+) -> LinkPieces:
     """The pieces between cuts; a link without a cut is one piece."""
-    rows = np.flatnonzero(fates.is_edge)
+    rows = np.flatnonzero(outcomes.is_edge)
     tails, heads = draft.tails[rows], draft.heads[rows]
     if junctions is None:
         none = np.zeros((2, len(rows)), dtype=np.bool_)
@@ -103,32 +107,36 @@ def _as_pieces(
     curves: Curves | None,
     has_moved: BoolArray,
     is_gone: BoolArray,
-) -> Pieces:
+) -> LinkPieces:
     alone, forward = np.arange(len(link)), np.zeros(len(link), dtype=np.bool_)
-    return Pieces(link, begin, end, *ends, curves, has_moved, is_gone, alone, forward)
+    return LinkPieces(link, begin, end, *ends, curves, has_moved, is_gone, alone, forward)
 
 
-def contract_places(
-    draft: Draft, fates: Fates, pieces: Pieces, positions: FloatArray | None, junctions: Junctions | None
-) -> tuple[Pieces, Places]:
+def contract_vertices(
+    draft: Draft,
+    outcomes: LinkOutcomes,
+    pieces: LinkPieces,
+    positions: FloatArray | None,
+    junctions: Junctions | None,
+) -> tuple[LinkPieces, Vertices]:
     """The two ends of every contracted link made one vertex, that of the lowest number."""
     n_old = len(draft.vertex_ids)
     lowest = np.arange(n_old) if junctions is None else junctions.lowest
-    rows = np.flatnonzero(fates.is_place)
+    rows = np.flatnonzero(outcomes.is_contracted)
     pairs = np.column_stack([lowest[draft.tails[rows]], lowest[draft.heads[rows]]])
     joined = lowest_joined(len(lowest), pairs)[lowest]
     where = positions if junctions is None else junctions.positions
-    ids = _vertex_ids(draft, fates, lowest, junctions)
+    ids = _vertex_ids(draft, outcomes, lowest, junctions)
     tails, heads = joined[pieces.tails], joined[pieces.heads]
     has_moved = pieces.has_moved | np.stack([tails != pieces.tails, heads != pieces.heads])
-    return replace(pieces, tails=tails, heads=heads, has_moved=has_moved), Places(joined, where, ids)
+    return replace(pieces, tails=tails, heads=heads, has_moved=has_moved), Vertices(joined, where, ids)
 
 
-def _vertex_ids(draft: Draft, fates: Fates, lowest: IntArray, junctions: Junctions | None) -> Ids:
+def _vertex_ids(draft: Draft, outcomes: LinkOutcomes, lowest: IntArray, junctions: Junctions | None) -> Ids:
     """Names of all vertices; a new one is called (link id, share of the link), or goes on counting."""
     if junctions is None or isinstance(draft.vertex_ids, range):
         return range(len(lowest)) if junctions is not None else draft.vertex_ids
-    rows = np.flatnonzero(fates.is_edge)
+    rows = np.flatnonzero(outcomes.is_edge)
     names: list[Hashable] = [*draft.vertex_ids, *([None] * (len(lowest) - len(draft.vertex_ids)))]
     for line, fraction, vertex in zip(
         junctions.line.tolist(), junctions.fraction.tolist(), junctions.vertex.tolist(), strict=True
@@ -138,19 +146,21 @@ def _vertex_ids(draft: Draft, fates: Fates, lowest: IntArray, junctions: Junctio
     return names
 
 
-def detach_ends(pieces: Pieces, fates: Fates, places: Places) -> tuple[Pieces, Places]:
+def detach_ends(
+    pieces: LinkPieces, outcomes: LinkOutcomes, vertices: Vertices
+) -> tuple[LinkPieces, Vertices]:
     """Ends of cut links moved to dead ends of their own; an end with nothing else at it stays as it is."""
     is_first = np.append(True, np.diff(pieces.link) != 0)
     is_last = np.append(np.diff(pieces.link) != 0, True)
-    at_tail = np.flatnonzero(is_first & fates.detach_tail[pieces.link] & ~pieces.is_gone)
-    at_head = np.flatnonzero(is_last & fates.detach_head[pieces.link] & ~pieces.is_gone)
+    at_tail = np.flatnonzero(is_first & outcomes.detach_tail[pieces.link] & ~pieces.is_gone)
+    at_head = np.flatnonzero(is_last & outcomes.detach_head[pieces.link] & ~pieces.is_gone)
     ends = [(int(piece), True) for piece in at_tail] + [(int(piece), False) for piece in at_head]
     if not ends:
-        return pieces, places
+        return pieces, vertices
     tails, heads = pieces.tails.copy(), pieces.heads.copy()
     kept = ~pieces.is_gone
-    degrees = np.bincount(np.concatenate([tails[kept], heads[kept]]), minlength=len(places.lowest))
-    ids, taken, sources = list(places.ids), set(places.ids), []
+    degrees = np.bincount(np.concatenate([tails[kept], heads[kept]]), minlength=len(vertices.lowest))
+    ids, taken, sources = list(vertices.ids), set(vertices.ids), []
     for piece, is_tail in ends:
         vertex = int(tails[piece] if is_tail else heads[piece])
         if degrees[vertex] < 2:
@@ -161,20 +171,20 @@ def detach_ends(pieces: Pieces, fates: Fates, places: Places) -> tuple[Pieces, P
         ids.append(name)
         taken.add(name)
         sources.append(vertex)
-    lowest = np.concatenate([places.lowest, len(places.lowest) + np.arange(len(sources))])
-    where = places.positions
+    lowest = np.concatenate([vertices.lowest, len(vertices.lowest) + np.arange(len(sources))])
+    where = vertices.positions
     if where is not None:
         where = np.concatenate([where, where[sources]])
-    return replace(pieces, tails=tails, heads=heads), Places(lowest, where, ids)
+    return replace(pieces, tails=tails, heads=heads), Vertices(lowest, where, ids)
 
 
-def merge_twins(pieces: Pieces, kept: IntArray, twins: Twins) -> Pieces:
-    """Pieces that repeat another laid on its edge; `kept` are the pieces among which the twins were found."""
+def merge_duplicate_pieces(pieces: LinkPieces, kept: IntArray, duplicates: Duplicates) -> LinkPieces:
+    """Pieces that repeat another laid on its edge; `kept` numbers the pieces that were compared."""
     same_as, is_reversed = pieces.same_as.copy(), pieces.is_reversed.copy()
-    first, second = kept[twins.first], kept[twins.second]
+    first, second = kept[duplicates.first], kept[duplicates.second]
     for one, other, flipped in zip(
-        first.tolist(), second.tolist(), twins.is_reversed.tolist(), strict=True
-    ):  # twins come in increasing order, so what a twin repeats is already settled
+        first.tolist(), second.tolist(), duplicates.is_reversed.tolist(), strict=True
+    ):  # duplicates come in increasing order, so what a piece repeats is already settled
         same_as[other] = same_as[one]
         is_reversed[other] = flipped ^ is_reversed[one]
     return replace(pieces, same_as=same_as, is_reversed=is_reversed)

@@ -17,17 +17,17 @@ ZERO_LENGTH = 1e-12  # relative to the longest link: shorter ones have no length
 
 
 @dataclass(frozen=True, eq=False)
-class Fates:
+class LinkOutcomes:
     """Which links of a draft become edges and which become places; the others vanish."""
 
     is_edge: BoolArray
-    is_place: BoolArray
+    is_contracted: BoolArray
     detach_tail: BoolArray
     detach_head: BoolArray
     treated: Treated
 
 
-def decide_fates(draft: Draft, lengths: FloatArray, zero_length: Treatment) -> Fates:
+def decide_outcomes(draft: Draft, lengths: FloatArray, zero_length: Treatment) -> LinkOutcomes:
     """What becomes of each link, from its treatment and its length.
 
     A cut link without a length vanishes: nothing passes and its ends stay apart. One with a length stays,
@@ -45,7 +45,7 @@ def decide_fates(draft: Draft, lengths: FloatArray, zero_length: Treatment) -> F
             f"a network needs an edge with a length, got none in {draft.links.source}; "
             "check the lengths and the treatments"
         )
-    is_place = kinds[Treatment.CONTRACT] | (is_zero & (zero_length is Treatment.CONTRACT))
+    is_contracted = kinds[Treatment.CONTRACT] | (is_zero & (zero_length is Treatment.CONTRACT))
     tail, head = _detached_ends(draft, is_cut)
     every = set(draft.rows.tolist())
     names = draft.links.ids
@@ -61,7 +61,7 @@ def decide_fates(draft: Draft, lengths: FloatArray, zero_length: Treatment) -> F
         zero_length=named(is_zero),
         zero_length_treatment=zero_length.value,
     )
-    return Fates(is_edge, is_place, tail, head, treated)
+    return LinkOutcomes(is_edge, is_contracted, tail, head, treated)
 
 
 def _require_treatable(draft: Draft, is_zero: BoolArray, zero_length: Treatment) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from netbo.adapters.links import listing
-from netbo.adapters.misfit import Score, as_score, require_fraction, require_sd
+from netbo.adapters.misfit import MisfitScore, as_score, require_fraction, require_sd
 from netbo.adapters.pandapower.nets import load_pandapower, open_ends, open_net, quiet
 from netbo.arrays import FloatArray
 from netbo.errors import NetworkError, NumericalError, ParameterError
@@ -146,7 +146,7 @@ class FaultMisfit:
     sd: float
     current_sd: float
     resistance: float
-    score: Score
+    score: MisfitScore
 
     def __call__(self, place: Point) -> float:
         """The score of a fault at a place of the network that `read_pandapower` reads."""
@@ -187,7 +187,7 @@ def fault_misfit(
     currents: Mapping[Relay, float] | None = None,
     current_sd: float | None = None,
     resistance: float = 0.0,
-    score: Score | str = Score.LOG_LIKELIHOOD,
+    score: MisfitScore | str = MisfitScore.LOG_LIKELIHOOD,
 ) -> FaultMisfit:
     """How well a three-phase fault at (line, fraction) explains measured voltages and currents.
 

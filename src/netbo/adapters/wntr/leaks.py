@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from netbo.adapters.links import listing
-from netbo.adapters.misfit import Score, as_score, require_fraction, require_sd
+from netbo.adapters.misfit import MisfitScore, as_score, require_fraction, require_sd
 from netbo.adapters.wntr.model import WaterModel, load_wntr, simulate, water_model
 from netbo.arrays import FloatArray
 from netbo.errors import NetworkError, ParameterError
@@ -91,7 +91,7 @@ class LeakMisfit:
     flow: float
     sd: float
     meter_sd: float
-    score: Score
+    score: MisfitScore
 
     def __call__(self, place: Point) -> float:
         """The score of a leak at a place of the network that `read_wntr` reads."""
@@ -137,12 +137,12 @@ def leak_misfit(
     meters: Any = None,
     meter_sd: float | None = None,
     units: str | None = None,
-    score: Score | str = Score.LOG_LIKELIHOOD,
+    score: MisfitScore | str = MisfitScore.LOG_LIKELIHOOD,
 ) -> LeakMisfit:
     """How well a leak at (pipe, fraction) explains measured pressures: a function to maximize over a network.
 
     The pipe is split there, the leak is a constant demand of `flow`, EPANET simulates, and the score is
-    -sum(((p - measured) / sd)^2) / 2 (or its gentle twin, see `Score`).
+    -sum(((p - measured) / sd)^2) / 2 (or its gentle twin, see `MisfitScore`).
 
     inp: EPANET file or WaterNetworkModel. It is never changed, and no file is left behind.
     loggers: measured pressures: a table with one column a node and one row a time (index in seconds, or
