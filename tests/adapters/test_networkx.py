@@ -100,6 +100,16 @@ def test_a_curve_that_fits_both_ways_is_taken_as_stored_and_noted():
     assert any("equally well both ways" in note for note in links.notes)
 
 
+def test_both_directions_of_a_lone_curve_are_one_edge_also_without_places():
+    """The first curve is taken as stored and says where the nodes are, so the second must run back."""
+    graph = networkx.Graph()
+    graph.add_edge("u", "v", length=7.0, geometry=LineString(CORNERS))
+    links = links_from_networkx(graph.to_directed())
+
+    assert len(links.ids) == 1
+    assert any("1 curve fit their ends equally well both ways" in note for note in links.notes)
+
+
 def test_opposite_edges_of_a_directed_graph_become_one_that_answers_to_both_ids():
     graph = bent(networkx.DiGraph)
     graph.add_edge("v", "u", length=7.0, geometry=LineString(CORNERS[::-1]))

@@ -9,6 +9,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from netbo.adapters.assembly.directions import direct_curves, pack_curves, shared_positions
+from netbo.adapters.assembly.draft import as_positions, number_vertices
 from netbo.adapters.graph_rows import (
     GraphRows,
     Positions,
@@ -131,88 +133,53 @@ def _notes_on_pairs(n_merged: int, unequal: Sequence[tuple[int, int]]) -> tuple[
     return tuple(notes)
 
 
-# Which way a stored curve runs: from the first end of its edge to the second, or back.
-
-
-Place = tuple[float, ...]
+# Curves settled to run from the first end of their edge to the second.
 
 
 @dataclass(frozen=True, eq=False)
 class SettledCurves:
-    """Curves that run from tail to head, and what was decided."""
+    """Curves that run from tail to head, positions of the nodes, and what was decided."""
 
     curves: list[FloatArray | None]
+    positions: Positions | None  # as given; else of the nodes at which curves end
     notes: tuple[str, ...]
 
 
 def settle_directions(
     rows: GraphRows, curves: Sequence[FloatArray | None], positions: Positions | None
 ) -> SettledCurves:
-    """Every curve from tail to head, by comparing its ends with the places of the nodes.
+    """Every curve from tail to head, by comparing its ends with the positions of the nodes.
 
     Undirected graphs list an edge as (u, v) or (v, u) as they please, whichever way its curve was stored.
-    Nodes without places are placed where the curves that meet there have a common end.
+    Nodes without positions are where most of the curves that meet there end.
     """
-    if all(curve is None for curve in curves):
-        return SettledCurves(list(curves), ())
-    places = _shared_ends(rows, curves) if positions is None else positions
-    settled, n_turned, n_unknown, misfits = list(curves), 0, 0, []
-    for row, curve in enumerate(curves):
-        tail, head = rows.tails[row], rows.heads[row]
-        if curve is None or tail == head:
-            continue
-        forward, backward = (
-            _misfit(curve, places.get(a), places.get(b)) for a, b in ((tail, head), (head, tail))
-        )
-        n_unknown += forward == backward
-        if backward < forward:
-            settled[row] = curve[::-1].copy()
-            n_turned += 1
-        misfits.append(min(forward, backward) / _extent(curve))
-    _require_one_system(rows, misfits)
-    return SettledCurves(settled, _notes_on_turns(n_turned, n_unknown))
-
-
-def _misfit(curve: FloatArray, first: Sequence[float] | None, last: Sequence[float] | None) -> float:
-    """How far the ends of the curve are from the places; an unknown place fits anything."""
-    return sum(
-        math.dist(end[:2].tolist(), place[:2])
-        for end, place in ((curve[0], first), (curve[-1], last))
-        if place is not None
-    )
+    drawn = next((curve for curve in curves if curve is not None), None)
+    if drawn is None:
+        return SettledCurves(list(curves), positions, ())
+    tails, heads, names = number_vertices(rows.tails, rows.heads)
+    packed = pack_curves(curves, drawn.shape[1])
+    known = as_positions(positions, names, width=drawn.shape[1])
+    if known is None:
+        known = shared_positions(packed, (tails, heads), len(names))
+    directed = direct_curves(packed, (tails, heads), known)
+    extents = np.array([1.0 if curve is None else _extent(curve) for curve in curves])
+    is_compared = (np.diff(directed.starts) > 0) & (tails != heads)
+    _require_one_system(rows, (directed.misfits / extents)[is_compared])
+    if positions is None:
+        is_placed = np.isfinite(directed.positions).all(axis=1)
+        placed = np.flatnonzero(is_placed).tolist()
+        positions = {names[node]: tuple(directed.positions[node].tolist()) for node in placed}
+    notes = _notes_on_turns(int(directed.is_turned.sum()), int(directed.is_ambiguous.sum()))
+    return SettledCurves(directed.rows(), positions, notes)
 
 
 def _extent(curve: FloatArray) -> float:
     return math.hypot(*(curve.max(axis=0) - curve.min(axis=0)).tolist()) or 1.0
 
 
-def _shared_ends(rows: GraphRows, curves: Sequence[FloatArray | None]) -> dict[Hashable, Place]:
-    """Places of nodes: the one end that all curves at a node share, then the far ends of those curves."""
-    ends: dict[Hashable, list[set[Place]]] = {}
-    for tail, head, curve in zip(rows.tails, rows.heads, curves, strict=True):
-        if curve is not None and tail != head:
-            both = {tuple(curve[0].tolist()), tuple(curve[-1].tolist())}
-            ends.setdefault(tail, []).append(both)
-            ends.setdefault(head, []).append(both)
-    shared = {node: set.intersection(*several) for node, several in ends.items()}
-    places = {node: next(iter(common)) for node, common in shared.items() if len(common) == 1}
-    # A node still without a place has all its curves from one neighbour, so one round is enough.
-    for tail, head, curve in zip(rows.tails, rows.heads, curves, strict=True):
-        if curve is not None and tail != head:
-            _place_far_end(places, tail, head, curve)
-    return places
-
-
-def _place_far_end(places: dict[Hashable, Place], tail: Hashable, head: Hashable, curve: FloatArray) -> None:
-    first, last = tuple(curve[0].tolist()), tuple(curve[-1].tolist())
-    for near, far in ((tail, head), (head, tail)):
-        if near in places and far not in places and places[near] in (first, last):
-            places[far] = last if places[near] == first else first
-
-
-def _require_one_system(rows: GraphRows, misfits: Sequence[float]) -> None:
+def _require_one_system(rows: GraphRows, misfits: FloatArray) -> None:
     """Refuse curves that have nothing to do with the places of their nodes."""
-    if misfits and float(np.median(misfits)) > 1:
+    if misfits.size and float(np.median(misfits)) > 1:
         raise NetworkError(
             f"curves must end at their nodes, got ends {np.median(misfits):.3g} curve lengths away from them "
             f"(median) in {rows.source}; bring both into one coordinate system, or leave one out with "
@@ -261,7 +228,7 @@ def read_edges(
     curves, places, flat_notes = _in_one_dimension(curves, found.places)
     settled = settle_directions(rows, curves, places)
     require_lengths_or_drawing(rows, lengths, settled.curves, places)
-    courses, undrawn = _drawn_wholly(Courses(rows, lengths, settled.curves, places))
+    courses, undrawn = _drawn_wholly(Courses(rows, lengths, settled.curves, settled.positions))
     crs = graph.graph.get("crs")
     notes = [
         *_remarks(graph, courses, length), *([found.note] if found.note else []), *flat_notes, *settled.notes,
@@ -332,26 +299,22 @@ def _in_one_dimension(
 
 
 def _drawn_wholly(courses: Courses) -> tuple[Courses, list[str]]:
-    """With a place for every node of a straight edge, from the curves if need be, or not drawn at all."""
-    rows, curves = courses.rows, courses.curves
-    if courses.positions is not None or all(curve is None for curve in curves):
+    """The same if every straight edge is between nodes with positions, else not drawn at all."""
+    rows, places = courses.rows, courses.positions
+    if places is None:
         return courses, []
-    places: dict[Hashable, Sequence[float]] = {}
-    for tail, head, curve in zip(rows.tails, rows.heads, curves, strict=True):
-        if curve is not None:
-            places |= {tail: tuple(curve[0].tolist()), head: tuple(curve[-1].tolist())}
     bare = [
         edge
-        for edge, tail, head, curve in zip(rows.ids, rows.tails, rows.heads, curves, strict=True)
+        for edge, tail, head, curve in zip(rows.ids, rows.tails, rows.heads, courses.curves, strict=True)
         if curve is None and not (tail in places and head in places)
     ]
     if not bare:
-        return Courses(rows, courses.lengths, curves, places), []
+        return courses, []
     note = (
         f"{counted(len(bare), 'edge')} without a curve between nodes without places, the first {bare[0]!r}: "
         "the drawing was left out."
     )
-    return Courses(rows, courses.lengths, [None] * len(curves), None), [note]
+    return Courses(rows, courses.lengths, [None] * len(rows.ids), None), [note]
 
 
 def _remarks(graph: Any, courses: Courses, length: str | None) -> list[str]:

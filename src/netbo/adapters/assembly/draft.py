@@ -9,91 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from netbo.adapters.assembly.directions import Ends, Packed, direct_curves, pack_curves, shared_positions
 from netbo.adapters.links import Links, Treatment
-from netbo.arrays import BoolArray, FloatArray, IntArray, ranges, row_starts, rows_of
+from netbo.arrays import FloatArray, IntArray, ranges, row_starts, rows_of
 from netbo.errors import NetworkError
 from netbo.geometry.identifiers import Ids, counted
 
-# Which way curves run: undirected graphs list an edge as (v, u) and draw it from u to v.
-
-
-Packed = tuple[FloatArray, IntArray]  # coordinates and starts; a link without a curve has an empty row
-Ends = tuple[IntArray, IntArray]
-
-
-def runs_backwards(packed: Packed, positions: FloatArray, ends: Ends) -> BoolArray:
-    """Whether a curve fits its vertices clearly better when read from its end; NaN positions say nothing."""
-    coordinates, starts = packed
-    if not len(coordinates):
-        return np.zeros(len(ends[0]), dtype=np.bool_)
-    begin = coordinates[np.minimum(starts[:-1], len(coordinates) - 1)]
-    end = coordinates[np.maximum(starts[1:] - 1, 0)]
-
-    def mismatch(first: IntArray, second: IntArray) -> FloatArray:
-        gaps = begin - positions[first], end - positions[second]
-        return np.asarray(sum(np.nan_to_num(np.linalg.norm(gap, axis=1)) for gap in gaps))
-
-    return (np.diff(starts) > 0) & (mismatch(*ends) > 2 * mismatch(ends[1], ends[0]))
-
-
-def turn(packed: Packed, is_turned: BoolArray) -> Packed:
-    """The curves with some of them read from their end."""
-    coordinates, starts = packed
-    counts = np.diff(starts)
-    first = np.where(is_turned, starts[1:] - 1, starts[:-1])
-    return coordinates[ranges(first, counts, step=np.where(is_turned, -1, 1))], starts
-
-
-def fill_positions(positions: FloatArray, packed: Packed, ends: Ends) -> FloatArray:
-    """Missing places of vertices taken from the first curve that meets them."""
-    coordinates, starts = packed
-    table = positions.copy()
-    drawn = np.flatnonzero(np.diff(starts))
-    vertices = np.concatenate([ends[0][drawn], ends[1][drawn]])
-    places = np.concatenate([coordinates[starts[drawn]], coordinates[starts[drawn + 1] - 1]])
-    met, first = np.unique(vertices, return_index=True)
-    is_missing = np.isnan(table[met]).any(axis=1)
-    table[met[is_missing]] = places[first[is_missing]]
-    return table
-
-
-def shared_positions(packed: Packed, ends: Ends, n_vertices: int) -> FloatArray:
-    """Places that only one end can be: where more of a vertex's curves end than anywhere else; NaN elsewhere.
-
-    Counts both ends of every curve at both of its vertices, since the curves may run either way.
-    """
-    coordinates, starts = packed
-    drawn = np.flatnonzero((np.diff(starts) > 0) & (ends[0] != ends[1]))
-    places = np.concatenate([coordinates[starts[drawn]], coordinates[starts[drawn + 1] - 1]])
-    table = np.full((n_vertices, coordinates.shape[1]), np.nan)
-    if not drawn.size:
-        return table
-    _, first, place = np.unique(places, axis=0, return_index=True, return_inverse=True)
-    place = np.tile(place.ravel(), 2)
-    vertex = np.concatenate([ends[0][drawn], ends[0][drawn], ends[1][drawn], ends[1][drawn]])
-    pairs, counts = np.unique(np.column_stack([vertex, place]), axis=0, return_counts=True)
-    order = np.lexsort((counts, pairs[:, 0]))
-    pairs, counts = pairs[order], counts[order]
-    last = np.append(np.flatnonzero(np.diff(pairs[:, 0])), len(pairs) - 1)
-    is_sure = np.ones(len(last), dtype=np.bool_)
-    is_tied = (last > 0) & (pairs[last - 1, 0] == pairs[last, 0]) & (counts[last - 1] == counts[last])
-    is_sure &= ~is_tied
-    chosen = last[is_sure]
-    table[pairs[chosen, 0]] = places[first[pairs[chosen, 1]]]
-    return table
-
-
-def complete(packed: Packed, positions: FloatArray, ends: Ends) -> Packed:
-    """A line for every link, straight where there is no curve."""
-    coordinates, starts = packed
-    counts = np.diff(starts)
-    is_straight = counts == 0
-    pool = np.concatenate([coordinates, positions])
-    new_counts = np.where(is_straight, 2, counts)
-    corners, new_starts = ranges(starts[:-1], new_counts), row_starts(new_counts)
-    corners[new_starts[:-1][is_straight]] = len(coordinates) + ends[0][is_straight]
-    corners[new_starts[1:][is_straight] - 1] = len(coordinates) + ends[1][is_straight]
-    return pool[corners], new_starts
+TRUST = 2.0  # links say that their curves run from tail to head: only a clear misfit is turned
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +58,7 @@ def make_draft(links: Links) -> Draft:
     ids = [links.ids[row] for row in rows.tolist()]
     packed, notes = _pack(links, rows, ids)
     if links.tails is not None and links.heads is not None:
-        tails, heads, names = _number(
+        tails, heads, names = number_vertices(
             [links.tails[row] for row in rows.tolist()], [links.heads[row] for row in rows.tolist()]
         )
     else:
@@ -167,8 +89,7 @@ def _pack(links: Links, rows: IntArray, ids: Ids) -> tuple[Packed | None, list[s
             f"curves must all have heights or none, got none on link {flat!r}; drop or add heights"
         )
     width = 2 if links.crs is not None else max(widths, default=2)
-    coordinates = np.concatenate([np.empty((0, width)), *(c.reshape(-1, width) for c in curves)])
-    starts = row_starts(np.array([len(curve) for curve in curves]))
+    coordinates, starts = pack_curves(curves, width)
     bad = np.flatnonzero(~np.isfinite(coordinates).all(axis=1))
     if bad.size:
         name = ids[int(rows_of(starts)[bad[0]])]
@@ -206,7 +127,7 @@ def _require_packed(packed: Packed | None) -> Packed:
     return packed
 
 
-def _number(tails: Sequence[Hashable], heads: Sequence[Hashable]) -> tuple[IntArray, IntArray, Ids]:
+def number_vertices(tails: Sequence[Hashable], heads: Sequence[Hashable]) -> tuple[IntArray, IntArray, Ids]:
     """Numbers of the vertices in the order in which the links name them."""
     index: dict[Hashable, int] = {}
     try:
@@ -229,11 +150,9 @@ def _number_places(coordinates: FloatArray, starts: IntArray) -> tuple[IntArray,
     return pairs[:, 0].copy(), pairs[:, 1].copy(), range(len(first))
 
 
-def _draw(
-    links: Links, packed: Packed | None, ends: tuple[IntArray, IntArray], names: Ids
-) -> tuple[Lines | None, int, list[str]]:
+def _draw(links: Links, packed: Packed | None, ends: Ends, names: Ids) -> tuple[Lines | None, int, list[str]]:
     """The drawing of all links from tail to head, None where a link is neither drawn nor between places."""
-    positions = _as_positions(links.positions, names, width=2 if links.crs is not None else None)
+    positions = as_positions(links.positions, names, width=2 if links.crs is not None else None)
     if packed is None and positions is None:
         return None, 0, []
     if packed is not None and positions is not None and packed[0].shape[1] != positions.shape[1]:
@@ -248,21 +167,32 @@ def _draw(
         positions = shared_positions(packed, ends, len(names))
     elif positions is None:
         positions = np.full((len(names), packed[0].shape[1]), np.nan)
-    is_turned = runs_backwards(packed, positions, ends)
-    packed = turn(packed, is_turned)
-    positions = fill_positions(positions, packed, ends)
-    again = runs_backwards(packed, positions, ends)  # with the places that were missing
-    packed, is_turned = turn(packed, again), is_turned ^ again
+    directed = direct_curves(packed, ends, positions, trust=TRUST)
+    positions = directed.positions
     missing = np.isnan(positions).any(axis=1)
     if missing.any():
         first = names[int(np.flatnonzero(missing)[0])]
         count = counted(int(missing.sum()), "vertex", "vertices")
         note = f"the network is not drawn: {count} without a position, the first is {first!r}"
         return None, 0, [note]
-    return Lines(*complete(packed, positions, ends), positions), int(is_turned.sum()), []
+    lines = Lines(*_complete(directed.packed, positions, ends), positions)
+    return lines, int(directed.is_turned.sum()), []
 
 
-def _as_positions(
+def _complete(packed: Packed, positions: FloatArray, ends: Ends) -> Packed:
+    """A line for every link, straight where there is no curve."""
+    coordinates, starts = packed
+    counts = np.diff(starts)
+    is_straight = counts == 0
+    pool = np.concatenate([coordinates, positions])
+    new_counts = np.where(is_straight, 2, counts)
+    corners, new_starts = ranges(starts[:-1], new_counts), row_starts(new_counts)
+    corners[new_starts[:-1][is_straight]] = len(coordinates) + ends[0][is_straight]
+    corners[new_starts[1:][is_straight] - 1] = len(coordinates) + ends[1][is_straight]
+    return pool[corners], new_starts
+
+
+def as_positions(
     positions: Mapping[Hashable, Sequence[float]] | None, names: Ids, *, width: int | None
 ) -> FloatArray | None:
     """Places of the vertices, NaN where the source has none."""

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from netbo.adapters.assembly.directions import direct_curves, pack_curves
+from netbo.adapters.assembly.draft import number_vertices
 from netbo.arrays import FloatArray
 from netbo.errors import NetworkError
 from netbo.optional import require
@@ -169,21 +171,19 @@ def _curves(
     courses: Mapping[int, FloatArray], lines: Any, places: Mapping[Hashable, Place]
 ) -> tuple[dict[int, FloatArray], float]:
     """Courses from bus to bus, and the widest gap between a bus and the end of its line."""
+    chosen = lines.loc[list(courses)]
+    chosen = chosen[chosen["from_bus"].isin(places) & chosen["to_bus"].isin(places)]
+    tails, heads, names = number_vertices(chosen["from_bus"].tolist(), chosen["to_bus"].tolist())
+    positions = np.array([places[bus] for bus in names]).reshape(-1, 2)
+    packed = pack_curves([courses[line] for line in chosen.index], 2)
+    directed = direct_curves(packed, (tails, heads), positions)
     curves, widest = {}, 0.0
-    for line, course in courses.items():
-        ends = [int(lines.at[line, column]) for column in ("from_bus", "to_bus")]
-        if not all(end in places for end in ends):
-            continue
-        tail, head = (np.array(places[end]) for end in ends)
-        ahead, back = (
-            np.linalg.norm(each[0] - tail) + np.linalg.norm(each[-1] - head)
-            for each in (course, course[::-1])
-        )
-        drawn = course if ahead <= back else course[::-1]
+    for row, line in enumerate(chosen.index.tolist()):
+        drawn, tail, head = directed.curve(row), positions[tails[row]], positions[heads[row]]
         gaps = [float(np.linalg.norm(drawn[0] - tail)), float(np.linalg.norm(drawn[-1] - head))]
         widest = max(widest, *gaps)
         parts = [tail[None]] * (gaps[0] > 0) + [drawn] + [head[None]] * (gaps[1] > 0)
-        curves[line] = np.concatenate(parts)
+        curves[int(line)] = np.concatenate(parts)
     return curves, widest
 
 
