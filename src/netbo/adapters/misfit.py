@@ -1,13 +1,19 @@
-"""How well a simulation explains what was measured: one number, largest where it explains it best."""
+"""Objectives that locate an event (a leak, a fault): simulate it at a point, compare with readings."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from enum import Enum
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from netbo.arrays import FloatArray
 from netbo.errors import ParameterError
+from netbo.geometry import Point
+
+END_TOLERANCE = 1e-6  # of the edge; an event this near to an end is at the vertex
 
 
 class MisfitScore(Enum):
@@ -40,6 +46,52 @@ def as_score(chosen: MisfitScore | str) -> MisfitScore:
     if word not in words:
         raise ParameterError(f"score must be one of {', '.join(words)}, got {word!r}; choose one of them")
     return words[word]
+
+
+class Misfit(ABC):
+    """A function of a `Point`: how well an event there explains the readings; picklable.
+
+    Subclasses simulate the event and give the residuals.
+    """
+
+    event: ClassVar[str]  # in messages: "leak"
+    edge: ClassVar[str]  # in messages: "pipe"
+    score: MisfitScore
+
+    def __call__(self, point: Point) -> float:
+        """The score of an event at a point of the network."""
+        if point.fraction is None:
+            raise ParameterError(
+                f"a {self.event} needs the fraction of its {self.edge}, got none on {point.edge_id!r}; "
+                "take points of a network"
+            )
+        return self.at(point.edge_id, point.fraction)
+
+    def at(self, edge: Any, fraction: float) -> float:
+        """The score of an event at a fraction (0 to 1) of an edge, from its tail."""
+        return self.score.of(self.residuals(edge, fraction))
+
+    @abstractmethod
+    def residuals(self, edge: Any, fraction: float) -> FloatArray:
+        """Simulated minus measured, in standard deviations."""
+
+
+def residuals_of(simulated: ArrayLike, measured: ArrayLike, sd: float) -> FloatArray:
+    """Simulated minus measured in standard deviations, without the readings that are missing (NaN).
+
+    >>> residuals_of([1.0, 2.0, 3.0], [0.5, np.nan, 3.0], 0.25)
+    array([2., 0.])
+    """
+    read = np.asarray(measured, dtype=np.float64)
+    off = (np.asarray(simulated, dtype=np.float64) - read) / sd
+    return np.asarray(off[~np.isnan(read)])
+
+
+def as_second_sd(sd: float | None, name: str, *, readings: str, has_readings: bool) -> float:
+    """Standard deviation of the optional readings, required if there are any."""
+    if sd is None and has_readings:
+        raise ParameterError(f"{readings} need {name}, got none; give the error of one reading")
+    return require_sd(1.0 if sd is None else sd, name)
 
 
 def require_sd(sd: float, name: str) -> float:

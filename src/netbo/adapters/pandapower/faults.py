@@ -11,15 +11,22 @@ import numpy as np
 import pandas as pd
 
 from netbo.adapters.links import listing
-from netbo.adapters.misfit import MisfitScore, as_score, require_fraction, require_sd
+from netbo.adapters.misfit import (
+    END_TOLERANCE,
+    Misfit,
+    MisfitScore,
+    as_score,
+    as_second_sd,
+    require_fraction,
+    require_sd,
+    residuals_of,
+)
 from netbo.adapters.pandapower.nets import load_pandapower, open_ends, open_net, quiet
 from netbo.arrays import FloatArray
 from netbo.errors import NetworkError, NumericalError, ParameterError
-from netbo.geometry import Point
 
 # A fault put on a line of a pandapower net: the line split there, its switches kept at their ends.
 
-END_TOLERANCE = 1e-6  # of the line; a fault this near to an end is at the bus
 LOW_VOLTAGE_TOLERANCE = 10  # %; then c_max of IEC 60909 is 1.1 at every level
 Relay = tuple[int, int]  # line and the bus at whose end the current is measured
 ENDS = (("from_bus", "from"), ("to_bus", "to"))
@@ -134,11 +141,13 @@ class FaultReadings:
 
 
 @dataclass(frozen=True, eq=False)
-class FaultMisfit:
+class FaultMisfit(Misfit):
     """A function of a `Point` on a line: how well a fault there explains the readings; picklable.
 
     Made by `fault_misfit`, which checks what it is given.
     """
+
+    event, edge = "fault", "line"
 
     net: Any = field(repr=False)
     source: str
@@ -148,28 +157,15 @@ class FaultMisfit:
     resistance: float
     score: MisfitScore
 
-    def __call__(self, place: Point) -> float:
-        """The score of a fault at a place of the network that `read_pandapower` reads."""
-        if place.fraction is None:
-            raise ParameterError(
-                f"a fault needs the fraction of its line, got none on {place.edge_id!r}; "
-                "take points of a network"
-            )
-        return self.at(place.edge_id, place.fraction)
-
-    def at(self, line: Any, fraction: float) -> float:
-        """The score of a fault at a fraction (0 to 1) of a line, from its from_bus."""
-        return self.score.of(self.residuals(line, fraction))
-
-    def residuals(self, line: Any, fraction: float) -> FloatArray:
+    def residuals(self, edge: Any, fraction: float) -> FloatArray:
         """Simulated minus measured, in standard deviations: voltages, then currents."""
-        measured = self.readings
-        simulated = _simulate(
-            self.net, (line, fraction, self.resistance), measured.voltages, measured.currents
-        )
-        return np.array(
-            [(simulated.voltages[bus] - value) / self.sd for bus, value in measured.voltages.items()]
-            + [(simulated.currents[at] - value) / self.current_sd for at, value in measured.currents.items()]
+        voltages, currents = self.readings.voltages, self.readings.currents
+        simulated = _simulate(self.net, (edge, fraction, self.resistance), voltages, currents)
+        return np.concatenate(
+            [
+                residuals_of(list(simulated.voltages.values()), list(voltages.values()), self.sd),
+                residuals_of(list(simulated.currents.values()), list(currents.values()), self.current_sd),
+            ]
         )
 
     def __repr__(self) -> str:
@@ -208,8 +204,6 @@ def fault_misfit(
     readings = FaultReadings(dict(voltages), dict(currents or {}))
     if not (readings.voltages or readings.currents):
         raise NetworkError("a misfit needs readings, got none; give {bus: share of the voltage}")
-    if readings.currents and current_sd is None:
-        raise ParameterError("currents need current_sd, got none; give the error of one in kA")
     for value in (*readings.voltages.values(), *readings.currents.values()):
         if not np.isfinite(value):
             raise NetworkError(f"readings must be finite, got {value}; leave missing ones out")
@@ -223,7 +217,7 @@ def fault_misfit(
         source,
         readings,
         require_sd(sd, "sd"),
-        require_sd(1.0 if current_sd is None else current_sd, "current_sd"),
+        as_second_sd(current_sd, "current_sd", readings="currents", has_readings=bool(readings.currents)),
         float(resistance),
         as_score(score),
     )

@@ -10,15 +10,22 @@ import numpy as np
 import pandas as pd
 
 from netbo.adapters.links import listing
-from netbo.adapters.misfit import MisfitScore, as_score, require_fraction, require_sd
+from netbo.adapters.misfit import (
+    END_TOLERANCE,
+    Misfit,
+    MisfitScore,
+    as_score,
+    as_second_sd,
+    require_fraction,
+    require_sd,
+    residuals_of,
+)
 from netbo.adapters.wntr.model import WaterModel, load_wntr, simulate, water_model
 from netbo.arrays import FloatArray
 from netbo.errors import NetworkError, ParameterError
-from netbo.geometry import Point
 
 # A leak put on a pipe of a wntr model: the pipe split there, what is closed kept closed.
 
-END_TOLERANCE = 1e-6  # of the pipe; a leak this near to an end is at the node
 INSIDE = 1e-3  # of the pipe; where no demand can be put on the end itself, the leak is this far inside
 
 
@@ -80,11 +87,13 @@ class LeakReadings:
 
 
 @dataclass(frozen=True, eq=False)
-class LeakMisfit:
+class LeakMisfit(Misfit):
     """A function of a `Point` on a pipe: how well a leak there explains the readings; picklable.
 
     Made by `leak_misfit`, which checks what it is given.
     """
+
+    event, edge = "leak", "pipe"
 
     model: WaterModel
     readings: LeakReadings
@@ -93,31 +102,17 @@ class LeakMisfit:
     meter_sd: float
     score: MisfitScore
 
-    def __call__(self, place: Point) -> float:
-        """The score of a leak at a place of the network that `read_wntr` reads."""
-        if place.fraction is None:
-            raise ParameterError(
-                f"a leak needs the fraction of its pipe, got none on {place.edge_id!r}; "
-                "take points of a network"
-            )
-        return self.at(place.edge_id, place.fraction)
-
-    def at(self, pipe: Any, fraction: float) -> float:
-        """The score of a leak at a fraction (0 to 1) of a pipe, from its first node."""
-        return self.score.of(self.residuals(pipe, fraction))
-
-    def residuals(self, pipe: Any, fraction: float) -> FloatArray:
-        """Simulated minus measured, in standard deviations, without the readings that are missing."""
+    def residuals(self, edge: Any, fraction: float) -> FloatArray:
+        """Simulated minus measured, in standard deviations: pressures, then flows."""
         pressures, flows = self.readings.pressures, self.readings.flows
-        simulated = _simulate(
-            self.model, (pipe, fraction, self.flow), _Wanted(pressures.index, pressures, flows)
+        wanted = _Wanted(pressures.index, pressures, flows)
+        simulated = _simulate(self.model, (edge, fraction, self.flow), wanted)
+        return np.concatenate(
+            [
+                residuals_of(simulated.pressures, pressures, self.sd),
+                residuals_of(simulated.flows, flows, self.meter_sd),
+            ]
         )
-        parts = (
-            (simulated.pressures - pressures).to_numpy() / self.sd,
-            (simulated.flows - flows).to_numpy() / self.meter_sd,
-        )
-        every = np.concatenate([part.ravel() for part in parts])
-        return np.asarray(every[~np.isnan(every)])
 
     def __repr__(self) -> str:
         units, readings = self.model.units, self.readings
@@ -160,8 +155,7 @@ def leak_misfit(
     flows = _as_table({} if meters is None else meters, model.links, "meters", model)
     if meters is None:
         flows = pd.DataFrame(index=pressures.index)
-    elif meter_sd is None:
-        raise ParameterError("flow meters need meter_sd, got none; give the error of one flow reading")
+    second_sd = as_second_sd(meter_sd, "meter_sd", readings="flow meters", has_readings=meters is not None)
     if not pressures.index.equals(flows.index):
         raise NetworkError(
             f"loggers and meters must have the same times, got {len(pressures)} and {len(flows)} rows; fill "
@@ -174,7 +168,7 @@ def leak_misfit(
         readings=LeakReadings(pressures, flows),
         flow=_require_flow(flow),
         sd=require_sd(sd, "sd"),
-        meter_sd=require_sd(1.0 if meter_sd is None else meter_sd, "meter_sd"),
+        meter_sd=second_sd,
         score=as_score(score),
     )
 
