@@ -13,7 +13,7 @@ from netbo.errors import NumericalError, ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import PLACE_TOLERANCE
 from netbo.optimize import Continuum, Learned, MeshFreeMatern, Optimizer
-from netbo.optimize.continuum import RESOLUTION, Surroundings
+from netbo.optimize.search_space import RESOLUTION, Surroundings
 from netbo.priors import MeshFreePrior
 
 LOLLIPOP = MetricGraph([0, 0, 1], [0, 1, 2], [3.0, 1.0, 0.7])  # a loop, and two edges in a row

@@ -4,7 +4,7 @@ from numpy.testing import assert_array_equal
 
 from netbo import MetricGraph, Optimizer, open_rectangle
 from netbo.errors import ParameterError
-from netbo.optimize.results.figures import VIEWS, density, next_scores, view
+from netbo.optimize.results.figures import VIEWS, density, view
 
 
 def optimizer(**options):
@@ -27,7 +27,7 @@ def test_mean_and_sd_are_those_of_the_posterior():
 def test_the_next_place_is_where_the_scores_are_largest(acquisition, direction):
     found = optimizer(acquisition=acquisition, direction=direction)
     for _ in range(3):  # pending places count where the rule says so
-        scores = next_scores(found)(found.search.points)
+        scores = found.next_scores()(found.search.points)
         asked = found.ask().point
 
         assert asked == found.search.points[int(np.argmax(scores))]

@@ -4,67 +4,24 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from netbo.arrays import BoolArray, FloatArray, IntArray
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
-from netbo.geometry import MetricGraph, Points, along_edges, distinct_places, place_keys, place_vertices
+from netbo.geometry import MetricGraph, Points, distinct_places, place_keys
 from netbo.optimize.search_space import (
+    RESOLUTION,
     CandidatePieces,
     Forbidden,
     Nodes,
     Scores,
     SearchSpace,
+    Surroundings,
     eligible_scores,
     index_of_best,
     require_allowed,
     scores_at,
 )
-
-# What a search between candidates has to know of the trials so far.
-
-RESOLUTION = 1e-6  # of an edge: nearer places are not told apart when the maximum is looked for
-
-
-@dataclass(frozen=True, eq=False)
-class Surroundings:
-    """Places that matter between candidates: where scores have kinks, and where nobody may ask."""
-
-    graph: MetricGraph
-    known: Points  # measured or pending: scores have kinks or dips there
-    closed: Points = field(default_factory=lambda: Points.at([]))  # not to be asked for again
-    apart: Points = field(default_factory=lambda: Points.at([]))  # to keep a distance from, along the network
-    radius: FloatArray = field(default_factory=lambda: np.zeros(0))  # that distance, for each of them
-
-    def allows(self, x: Points) -> BoolArray:
-        """Whether each point is none of the closed places and far enough from those to keep apart from."""
-        is_free = ~self._is_closed(x)
-        if len(self.apart) and len(x):
-            is_free &= (self.graph.distance(self.apart, x) >= self.radius[:, None]).all(axis=0)
-        return is_free
-
-    def _is_closed(self, x: Points) -> BoolArray:
-        slack = RESOLUTION * self.graph.lengths[x.edge]
-        first = np.searchsorted(self._closed, along_edges(x.edge, x.z - slack), side="left")
-        stop = np.searchsorted(self._closed, along_edges(x.edge, x.z + slack), side="right")
-        return np.asarray(stop > first)
-
-    @cached_property
-    def _closed(self) -> NDArray[np.complex128]:
-        """All addresses of the closed places, sorted: a vertex has one on every edge it meets."""
-        graph, x = self.graph, self.graph.bind(self.closed)
-        vertex = place_vertices(graph, x)
-        inside, vertices = vertex < 0, vertex[vertex >= 0]
-        starting, ending = (_edges_at(ends, vertices) for ends in (graph.tails, graph.heads))
-        edge = np.concatenate([x.edge[inside], starting, ending])
-        z = np.concatenate([x.z[inside], np.zeros(len(starting)), graph.lengths[ending]])
-        return np.sort(along_edges(edge, z))
-
-
-def _edges_at(ends: IntArray, vertices: IntArray) -> IntArray:
-    return np.flatnonzero(np.isin(ends, vertices))
-
 
 # Narrowing down maxima along edges, all brackets at once: few questions, each at many points.
 
@@ -187,8 +144,7 @@ class Continuum(SearchSpace):
     ) -> Points:
         """The place with the largest score; a grid point only if it is allowed.
 
-        surroundings: known places become grid points for this once, with one more on either side; places that
-        are closed are left out.
+        Known places become grid points for this once, with one more on either side.
         """
         require_allowed(self.points, allowed)
 

@@ -9,8 +9,7 @@ import numpy as np
 from netbo.arrays import BoolArray, FloatArray
 from netbo.errors import ExhaustedError, ParameterError
 from netbo.geometry import PlaceIndex, Points
-from netbo.optimize.continuum import Surroundings
-from netbo.optimize.search_space import SearchSpace
+from netbo.optimize.search_space import SearchSpace, Surroundings
 from netbo.optimize.trials import History, Status, Trial
 
 _REMEMBERED = 256  # pending places whose distances are kept
@@ -59,7 +58,7 @@ class EligibleCandidates:
             return is_open
         return self._apart(is_open, pending)
 
-    def surroundings(self, history: History, is_open: BoolArray, cell_lengths: FloatArray) -> Surroundings:
+    def surroundings(self, history: History, is_open: BoolArray) -> Surroundings:
         """What a search between the candidates has to know; `is_open` says which of them are open.
 
         Nothing is learned from a failure, so the next suggestion keeps half a cell away from it. No place
@@ -70,8 +69,9 @@ class EligibleCandidates:
             places_of(trials, self.search)
             for trials in (history.having(Status.OBSERVED), pending, history.having(Status.FAILED))
         )
-        failed = failed[~PlaceIndex(graph, failed).mask(known)]
-        apart, radius = failed, cell_lengths[failed.edge] / 2
+        if len(failed):
+            failed = failed[~PlaceIndex(graph, failed).mask(known)]
+        apart, radius = failed, self.search.cell_lengths[failed.edge] / 2
         if pending and self.separation > 0:
             nearest = np.min([self._distance_from(trial) for trial in pending], axis=0)
             least = min(self.separation, float(nearest[is_open].min()))

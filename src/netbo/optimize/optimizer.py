@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from netbo.acquisition import Acquisition, score_function
+from netbo.acquisition import Acquisition, ScoreFunction, score_function
 from netbo.arrays import BoolArray
 from netbo.errors import ExhaustedError, ObservationError, ParameterError
 from netbo.geometry import MetricGraph, Point, Points
@@ -28,13 +28,12 @@ from netbo.optimize.arguments import (
     is_number,
     spread,
 )
-from netbo.optimize.continuum import Continuum, Surroundings
 from netbo.optimize.design import Design
 from netbo.optimize.eligibility import EligibleCandidates, places_of
 from netbo.optimize.learning import Learning, SurrogateFit
 from netbo.optimize.maximizer import MaximizerSamples
 from netbo.optimize.presets import CALIBRATED, Preset
-from netbo.optimize.search_space import Scores
+from netbo.optimize.search_space import Surroundings
 from netbo.optimize.summary import Check, Summary, check, summarize
 from netbo.optimize.surrogate import Negated
 from netbo.optimize.travel import Travel
@@ -168,31 +167,29 @@ class Optimizer:
 
     def propose(self, travel: Travel | None = None) -> Point:
         """The place that `ask` would hand out now; nothing is recorded."""
-        rng = self._stream(_ASKING, self.history.n_asked)
         is_open = self.eligible()
         if travel is not None:
             is_open = travel.restrict(is_open, self.search.points, self.graph)
         if self._is_designing:
             places = self._places(Status.OBSERVED, Status.FAILED, Status.PENDING)
+            rng = self._stream(_ASKING, self.history.n_asked)
             index = self.design.next(self.graph, self.search.points, places, is_open, rng)
             place = self.search.points[index : index + 1]
         else:
-            surrogate = self.with_pending() if self.acquisition.hallucinates else self.maximized
-            scores = score_function(self.acquisition, surrogate, rng)
+            scores = self.next_scores()
             if travel is not None:
                 scores = travel.charge(scores, self.graph)
-            place = self._maximize(scores, is_open, closing=True)  # alg:GP-bandits-FEM, Select
+            around = self._eligible.surroundings(self.history, is_open)
+            place = self.search.maximize(scores, is_open, around)  # alg:GP-bandits-FEM, Select
         return place[0]
 
-    def _maximize(self, scores: Scores, is_open: BoolArray, *, closing: bool) -> Points:
-        """The place with the largest score; `closing` keeps a continuum away from what is closed."""
-        if not isinstance(self.search, Continuum):
-            return self.search.maximize(scores, is_open)
-        if closing:
-            around = self._eligible.surroundings(self.history, is_open, self.search.cell_lengths)
-        else:
-            around = Surroundings(self.graph, self._places(Status.OBSERVED))
-        return self.search.maximize(scores, is_open, around)
+    def next_scores(self) -> ScoreFunction:
+        """The acquisition as a function of places: after the design, `ask` takes its maximum.
+
+        Thompson sampling draws a function; on a mesh it is the very one that `ask` will maximize.
+        """
+        surrogate = self.with_pending() if self.acquisition.hallucinates else self.maximized
+        return score_function(self.acquisition, surrogate, self._stream(_ASKING, self.history.n_asked))
 
     @property
     def _is_designing(self) -> bool:
@@ -328,7 +325,8 @@ class Optimizer:
     def recommend(self) -> Recommendation:
         """The candidate with the best posterior mean."""
         everywhere = np.ones(len(self.search.points), dtype=np.bool_)
-        place = self._maximize(self.maximized.mean, everywhere, closing=False)
+        around = Surroundings(self.graph, self._places(Status.OBSERVED))
+        place = self.search.maximize(self.maximized.mean, everywhere, around)
         mean, std = float(self.posterior.mean(place)[0]), float(self.posterior.std(place)[0])
         half = NormalDist().inv_cdf(0.975) * std
         return Recommendation(place[0], mean, std, mean - half, mean + half)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from netbo.arrays import BoolArray, FloatArray, IntArray, read_only, sum_by
 from netbo.errors import NumericalError, ParameterError, PointError
@@ -174,9 +175,49 @@ def _on_graph(stretch: tuple[Hashable, float, float], graph: MetricGraph) -> tup
     return edge, min(start, length), min(end, length)
 
 
-# The candidates themselves.
+# The candidates themselves, and what a search between them has to know of the trials so far.
 
 Scores = Callable[[Points], FloatArray]
+RESOLUTION = 1e-6  # of an edge: nearer places are not told apart when the maximum is looked for
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """Places that matter between candidates: where scores have kinks, and where nobody may ask."""
+
+    graph: MetricGraph
+    known: Points  # measured or pending: scores have kinks or dips there
+    closed: Points = field(default_factory=lambda: Points.at([]))  # not to be asked for again
+    apart: Points = field(default_factory=lambda: Points.at([]))  # to keep a distance from, along the network
+    radius: FloatArray = field(default_factory=lambda: np.zeros(0))  # that distance, for each of them
+
+    def allows(self, x: Points) -> BoolArray:
+        """Whether each point is none of the closed places and far enough from those to keep apart from."""
+        is_free = ~self._is_closed(x)
+        if len(self.apart) and len(x):
+            is_free &= (self.graph.distance(self.apart, x) >= self.radius[:, None]).all(axis=0)
+        return is_free
+
+    def _is_closed(self, x: Points) -> BoolArray:
+        slack = RESOLUTION * self.graph.lengths[x.edge]
+        first = np.searchsorted(self._closed, along_edges(x.edge, x.z - slack), side="left")
+        stop = np.searchsorted(self._closed, along_edges(x.edge, x.z + slack), side="right")
+        return np.asarray(stop > first)
+
+    @cached_property
+    def _closed(self) -> NDArray[np.complex128]:
+        """All addresses of the closed places, sorted: a vertex has one on every edge it meets."""
+        graph, x = self.graph, self.graph.bind(self.closed)
+        vertex = place_vertices(graph, x)
+        inside, vertices = vertex < 0, vertex[vertex >= 0]
+        starting, ending = (_edges_at(ends, vertices) for ends in (graph.tails, graph.heads))
+        edge = np.concatenate([x.edge[inside], starting, ending])
+        z = np.concatenate([x.z[inside], np.zeros(len(starting)), graph.lengths[ending]])
+        return np.sort(along_edges(edge, z))
+
+
+def _edges_at(ends: IntArray, vertices: IntArray) -> IntArray:
+    return np.flatnonzero(np.isin(ends, vertices))
 
 
 class SearchSpace(ABC):
@@ -191,9 +232,19 @@ class SearchSpace(ABC):
         """Length of network that each candidate stands for, (n,); 0 for single places."""
         return read_only(sum_by(self.pieces.owner, self.pieces.lengths, len(self.points)))
 
+    @property
+    def cell_lengths(self) -> FloatArray:
+        """Spacing of the candidates on each edge, (E,); 0 where they are single places."""
+        return np.zeros(self.graph.n_edges)
+
     @abstractmethod
-    def maximize(self, scores: Scores, allowed: BoolArray) -> Points:
-        """The one point where the scores are largest; only allowed candidates are considered."""
+    def maximize(
+        self, scores: Scores, allowed: BoolArray, surroundings: Surroundings | None = None
+    ) -> Points:
+        """The one point where the scores are largest; only allowed candidates are considered.
+
+        surroundings: for a search between the candidates; without one they say nothing new.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,6 +265,11 @@ class Nodes(SearchSpace):
         object.__setattr__(self, "graph", self.space.graph)
         object.__setattr__(self, "points", _allowed_points(nodes, self.forbidden))
 
+    @property
+    def cell_lengths(self) -> FloatArray:
+        """Cells of the mesh on each edge, (E,)."""
+        return self.space.cell_lengths
+
     @cached_property
     def pieces(self) -> CandidatePieces:  # type: ignore[override]
         """Halves of the cells at each node, without what is forbidden."""
@@ -227,7 +283,9 @@ class Nodes(SearchSpace):
         )
         return CandidatePieces(number[clipped.owner], clipped.edge, clipped.start, clipped.end)
 
-    def maximize(self, scores: Scores, allowed: BoolArray) -> Points:
+    def maximize(
+        self, scores: Scores, allowed: BoolArray, surroundings: Surroundings | None = None
+    ) -> Points:
         """The allowed node with the largest score."""
         return best_point(self.points, scores, allowed)
 
@@ -256,7 +314,9 @@ class CandidatePlaces(SearchSpace):
         z = self.points.z
         return CandidatePieces(np.arange(len(z)), self.points.edge, z, z)
 
-    def maximize(self, scores: Scores, allowed: BoolArray) -> Points:
+    def maximize(
+        self, scores: Scores, allowed: BoolArray, surroundings: Surroundings | None = None
+    ) -> Points:
         """The allowed place with the largest score."""
         return best_point(self.points, scores, allowed)
 

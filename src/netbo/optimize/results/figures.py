@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netbo.acquisition import score_function
 from netbo.arrays import FloatArray
 from netbo.errors import ParameterError
 from netbo.geometry import Points
 from netbo.optimize.maximizer import MaximizerDensity
-from netbo.optimize.optimizer import _ASKING, Optimizer
+from netbo.optimize.optimizer import Optimizer
 from netbo.optimize.trials import Status
 from netbo.plotting import (
     draw_field,
@@ -54,7 +53,7 @@ def view(optimizer: Optimizer, what: str, label: str | None = None) -> View:
         return View(optimizer.posterior.std, _of("standard deviation", label))
     if what == "acquisition":
         name = type(optimizer.acquisition).__name__
-        return View(next_scores(optimizer), f"acquisition ({name})")
+        return View(optimizer.next_scores(), f"acquisition ({name})")
     unit = optimizer.graph.unit or "unit of length"
     kind = {"maximize": "maximum", "minimize": "minimum"}[optimizer.direction]
     return View(density(optimizer), f"probability of the {kind} per {unit}")
@@ -63,17 +62,6 @@ def view(optimizer: Optimizer, what: str, label: str | None = None) -> View:
 def density(optimizer: Optimizer) -> MaximizerDensity:
     """Where the best value may be; as `modes` and `search_list` see it."""
     return MaximizerDensity.of(optimizer.maximizer(), optimizer.search)
-
-
-def next_scores(optimizer: Optimizer) -> Callable[[Points], FloatArray]:
-    """The scores by which the next place will be chosen: after the design, ask() takes their maximum.
-
-    Thompson sampling draws a function; on a mesh it is the very one that ask() will maximize.
-    """
-    acquisition = optimizer.acquisition
-    surrogate = optimizer.with_pending() if acquisition.hallucinates else optimizer.maximized
-    rng = optimizer._stream(_ASKING, optimizer.history.n_asked)
-    return score_function(acquisition, surrogate, rng)
 
 
 def _of(what: str, label: str | None) -> str:
