@@ -123,7 +123,8 @@ class NetworkSampler(BaseSampler):
                 point = self._propose(study, trial)
                 length = float(self.graph.lengths[point.edge])
                 params = {edge: int(point.edge), position: min(1.0, float(point.z) / length)}
-            study._storage.set_trial_system_attr(trial._trial_id, HANDED_OUT, params)
+            storage, key = study._storage, trial._trial_id  # noqa: SLF001 - FrozenTrial has no setter
+            storage.set_trial_system_attr(key, HANDED_OUT, params)
         return params
 
     def sample_independent(
@@ -163,7 +164,7 @@ class NetworkSampler(BaseSampler):
         if direction not in self._optimizers:
             self._optimizers[direction] = self._optimizer(direction)
         optimizer = self._optimizers[direction]
-        trials = study._storage.get_all_trials(study._study_id, deepcopy=False)
+        trials = study.get_trials(deepcopy=False)
         others = [each for each in trials if each.number != trial.number]
         optimizer.replace_history(self._history(others))
         return optimizer.propose()

@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
+from optuna.trial import TrialState
 
 from netbo.errors import StudyFileError
 
@@ -23,8 +24,7 @@ except ImportError:  # pragma: no cover - Windows has none, and then the file lo
     fcntl = None  # type: ignore[assignment]
 
 GUARD_SUFFIX, TORN_SUFFIX = ".guard", ".torn"
-CREATE_TRIAL, SET_STATE = 4, 6  # Optuna's numbers of operations
-COMPLETE = 1  # Optuna's number of a state
+CREATE_TRIAL, SET_STATE = 4, 6  # private numbers of Optuna's operations; test_optuna_internals watches them
 _CHUNK = 1 << 16
 _to_disk = getattr(os, "fdatasync", os.fsync)  # contents and length; the time of the change may be lost
 
@@ -194,7 +194,7 @@ def check_journal(path: Path) -> JournalCheck:
                 return JournalCheck(lines, trials, values, number, reason)
             lines += 1
             trials += code == CREATE_TRIAL
-            is_told = code in (CREATE_TRIAL, SET_STATE) and operation.get("state") == COMPLETE
+            is_told = code in (CREATE_TRIAL, SET_STATE) and operation.get("state") == TrialState.COMPLETE
             values += bool(is_told)
     return JournalCheck(lines, trials, values)
 

@@ -104,7 +104,7 @@ def read_record(trial: FrozenTrial, graph: MetricGraph) -> TrialRecord:
         expires=_read_expiry(trial, point is not None, place, lease),
         began=_seconds(trial.datetime_start),
         stands_for=_as_number(place.get("stands_for")),
-        key=trial._trial_id,
+        key=trial._trial_id,  # noqa: SLF001 - Optuna hands out keys with new trials only
     )
     return _with_final_state(record, trial, graph)
 
