@@ -86,13 +86,31 @@ class TrialRecord:
 Record = TrialRecord  # the former name, until 1.0
 
 
+class PointCache:
+    """Points of a graph by edge and distance, each made once: pending trials are read again and again."""
+
+    def __init__(self, graph: MetricGraph) -> None:
+        self.graph = graph
+        self._points: dict[tuple[type, Any, Any], Point] = {}  # by type too: True is no edge 1
+
+    def at(self, edge: Any, distance: Any, trial: int) -> Point:
+        """Point of a trial; StudyError if it does not lie on the graph."""
+        key = (type(edge), edge, distance)
+        try:
+            if key not in self._points:
+                self._points[key] = Points([edge], [float(distance)], graph=self.graph)[0]  # type: ignore[arg-type]
+            return self._points[key]
+        except (PointError, TypeError, ValueError) as cause:
+            raise StudyError(f"trial {trial} does not lie on the network of its study: {cause}") from cause
+
+
 # Reading one trial: anybody may have written its attributes, so nothing in them is trusted.
 
 
-def read_record(trial: FrozenTrial, graph: MetricGraph) -> TrialRecord:
+def read_record(trial: FrozenTrial, points: PointCache) -> TrialRecord:
     """Record of a stored trial, before corrections."""
     place, lease = _attribute(trial, PLACE), _attribute(trial, LEASE)
-    point = _read_point(trial, place, graph)
+    point = _read_point(trial, place, points)
     if point is not None and place.get("seen", trial.number) != trial.number:
         point = None  # computed without knowing a trial that came first
     record = TrialRecord(
@@ -106,10 +124,10 @@ def read_record(trial: FrozenTrial, graph: MetricGraph) -> TrialRecord:
         stands_for=_as_number(place.get("stands_for")),
         key=trial._trial_id,  # noqa: SLF001 - Optuna hands out keys with new trials only
     )
-    return _with_final_state(record, trial, graph)
+    return _with_final_state(record, trial, points)
 
 
-def _with_final_state(record: TrialRecord, trial: FrozenTrial, graph: MetricGraph) -> TrialRecord:
+def _with_final_state(record: TrialRecord, trial: FrozenTrial, points: PointCache) -> TrialRecord:
     told, closed = _attribute(trial, TOLD), _attribute(trial, CLOSED)
     ended = as_time(told.get("time"), _seconds(trial.datetime_complete))
     if record.point is None:
@@ -118,9 +136,9 @@ def _with_final_state(record: TrialRecord, trial: FrozenTrial, graph: MetricGrap
     if trial.state is TrialState.COMPLETE:
         value = trial.values[0] if isinstance(trial.values, list | tuple) and len(trial.values) == 1 else None
         fields = told if told.get("value") == value else {}
-        return with_outcome(replace(record, ended=ended), {**fields, "value": value}, graph)
+        return with_outcome(replace(record, ended=ended), {**fields, "value": value}, points)
     if told:
-        return with_outcome(replace(record, ended=ended), told, graph)
+        return with_outcome(replace(record, ended=ended), told, points)
     if not trial.state.is_finished():
         return replace(record, state=State.WAITING) if trial.state is TrialState.WAITING else record
     pruned = trial.state is TrialState.PRUNED
@@ -129,11 +147,11 @@ def _with_final_state(record: TrialRecord, trial: FrozenTrial, graph: MetricGrap
     return replace(record, state=state, ended=ended, note=str(closed.get("note", "pruned" if pruned else "")))
 
 
-def with_outcome(record: TrialRecord, told: Mapping[str, Any], graph: MetricGraph) -> TrialRecord:
+def with_outcome(record: TrialRecord, told: Mapping[str, Any], points: PointCache) -> TrialRecord:
     """Record with a told value; a value that is not a finite number is a failure."""
     value, noise = told.get("value"), told.get("noise")
     at = _as_mapping(told.get("at"))
-    point = record.point if not at else _point_at(at.get("edge"), at.get("distance"), graph, record.id)
+    point = record.point if not at else points.at(at.get("edge"), at.get("distance"), record.id)
     is_value = _is_finite(value)
     note = str(told.get("note", ""))
     if not is_value and value is not None and not note:
@@ -148,23 +166,16 @@ def with_outcome(record: TrialRecord, told: Mapping[str, Any], graph: MetricGrap
     )
 
 
-def _read_point(trial: FrozenTrial, place: Mapping[str, Any], graph: MetricGraph) -> Point | None:
+def _read_point(trial: FrozenTrial, place: Mapping[str, Any], points: PointCache) -> Point | None:
     """Point of a trial, by the exact distance where it is stored, since a fraction rounds."""
     if EDGE not in trial.params or POSITION not in trial.params:
         return None
-    edge, fraction = trial.params[EDGE], trial.params[POSITION]
+    edge, fraction, graph = trial.params[EDGE], trial.params[POSITION], points.graph
     if "distance" in place:
-        return _point_at(edge, place["distance"], graph, trial.number)
+        return points.at(edge, place["distance"], trial.number)
     if not _attribute(trial, LEASE) and isinstance(edge, int) and 0 <= edge < graph.n_edges:
-        return _point_at(edge, float(fraction) * float(graph.lengths[edge]), graph, trial.number)
+        return points.at(edge, float(fraction) * float(graph.lengths[edge]), trial.number)
     return None
-
-
-def _point_at(edge: Any, distance: Any, graph: MetricGraph, number: int) -> Point:
-    try:
-        return Points([edge], [float(distance)], graph=graph)[0]  # type: ignore[arg-type]
-    except (PointError, TypeError, ValueError) as cause:
-        raise StudyError(f"trial {number} does not lie on the network of its study: {cause}") from cause
 
 
 def _read_expiry(
@@ -230,16 +241,16 @@ def read_corrections(attributes: Mapping[str, Any], trial: int | None = None) ->
 
 
 def apply_corrections(
-    record: TrialRecord, corrections: Sequence[Correction], graph: MetricGraph
+    record: TrialRecord, corrections: Sequence[Correction], points: PointCache
 ) -> TrialRecord:
     """Record after its corrections; one that does not fit the state is skipped."""
     for correction in corrections:
         kind, is_told = correction.get("kind"), record.state in (State.OBSERVED, State.WITHDRAWN)
         if kind == TELL and not is_told:
             ended = as_time(correction.get("time"), record.ended)
-            record = with_outcome(replace(record, ended=ended), correction, graph)
+            record = with_outcome(replace(record, ended=ended), correction, points)
         elif kind == CORRECT and (is_told or record.state is State.FAILED):
-            told = with_outcome(record, correction, graph)
+            told = with_outcome(record, correction, points)
             noise = record.noise if told.noise is None else told.noise
             note = record.note if is_told else ""  # why it failed is no longer so
             record = replace(told, noise=noise, point=record.point, note=note)

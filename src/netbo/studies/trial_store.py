@@ -22,6 +22,7 @@ from netbo.studies.records import (
     RENEWED,
     TELL,
     TOLD,
+    PointCache,
     State,
     TrialRecord,
     apply_corrections,
@@ -41,6 +42,7 @@ class TrialStore:
             EDGE: IntDistribution(0, graph.n_edges - 1),
             POSITION: FloatDistribution(0, 1),
         }
+        self._points = PointCache(graph)
         # Optuna never changes finished trials, so each of them is read once.
         self._finished_prefix: list[TrialRecord] = []  # of the trials 0, 1, ... that are all finished
         self._finished: dict[int, TrialRecord] = {}  # of other finished trials
@@ -68,7 +70,7 @@ class TrialStore:
             done += 1
         for number, each in corrections.items():
             if number < len(records):
-                records[number] = apply_corrections(records[number], each, self.graph)
+                records[number] = apply_corrections(records[number], each, self._points)
         return records
 
     def record(self, number: int) -> TrialRecord | None:
@@ -80,7 +82,7 @@ class TrialStore:
         corrections = read_corrections(self.storage.get_study_user_attrs(self.study_id), number)
         mine = corrections.get(number, [])
         self._n_corrections[number] = len(mine)
-        return apply_corrections(self._read(trial), mine, self.graph)
+        return apply_corrections(self._read(trial), mine, self._points)
 
     def key_of(self, number: int) -> int:
         """Storage key of a trial of the study."""
@@ -91,7 +93,7 @@ class TrialStore:
         known = prefix[number] if number < len(prefix) else self._finished.get(number)
         if known is not None:
             return known
-        record = read_record(trial, self.graph)
+        record = read_record(trial, self._points)
         if trial.state.is_finished():
             self._finished[number] = record
         return record
