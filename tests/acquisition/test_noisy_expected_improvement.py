@@ -168,7 +168,7 @@ def test_incumbents_are_the_places_with_the_highest_upper_bounds(posterior):
 @pytest.mark.parametrize("name", ["n_draws", "n_incumbents"])
 @pytest.mark.parametrize("value", [0, -4, 2.0, True])
 def test_counts_are_whole_and_positive(name, value):
-    with pytest.raises(ParameterError, match=f"{name} must be a whole number of at least 1, got"):
+    with pytest.raises(ParameterError, match=f"{name} must be a whole number of at least one, got"):
         NoisyExpectedImprovement(**{name: value})
 
 

@@ -148,7 +148,7 @@ def test_a_line_without_supply_is_an_error_not_a_number():
         ({9: 1.0}, {}, NetworkError, "voltage meters must be at a bus with a line .* on, got 9; .*0, 1"),
         ({0: np.nan}, {}, NetworkError, "readings must be finite, got nan"),
         ({0: 1.0}, {"sd": -1.0}, ParameterError, "sd must be positive"),
-        ({0: 1.0}, {"resistance": -1.0}, ParameterError, "resistance must not be negative"),
+        ({0: 1.0}, {"resistance": -1.0}, ParameterError, "resistance must be a finite number, not negative"),
         ({0: 1.0}, {"currents": {(0, 0): 1.0}}, ParameterError, "currents need current_sd"),
         ({0: 1.0}, {"currents": {0: 1.0}, "current_sd": 1.0}, NetworkError,
          r"currents are measured at \(line, bus\), got 0; lines are 0, 1"),

@@ -11,8 +11,7 @@ from netbo.adapters.report import Gap, LengthComparison, NetworkReport
 from netbo.arrays import BoolArray, FloatArray
 from netbo.errors import NetworkError
 from netbo.geometry import MetricGraph
-from netbo.geometry.identifiers import counted
-from netbo.wording import some
+from netbo.wording import counted, some
 
 EXTREME_RATIO = 1e4  # of longest to shortest edge
 USUAL_RATIO = 0.1  # drawn and given lengths of one network differ by less in the median
@@ -96,7 +95,7 @@ def _connections(report: NetworkReport) -> list[str]:
         worst = max(gap.distance for gap in false)
         ends = dict.fromkeys(gap.vertex for gap in false)
         found.append(
-            f"{counted(len(ends), 'suspected false dead end')}, at {some(ends, len(ends))}: "
+            f"{counted(len(ends), 'suspected false dead end')}, at {some(ends)}: "
             f"they stop within {worst:.3g} {report.map_unit or 'map units'} of something they do not join; "
             f"{_remedy(report, worst)} if they should"
         )
@@ -123,19 +122,19 @@ def _links(report: NetworkReport) -> list[str]:
     found, treated = [], report.treated
     if treated.zero_length:
         done = {"contract": "contracted to places", "cut": "left out, their ends apart", "drop": "left out"}
-        names = some(treated.zero_length, len(treated.zero_length))
+        names = some(treated.zero_length)
         what = done[treated.zero_length_treatment]
         found.append(f"{counted(len(treated.zero_length), 'link')} without length ({names}): {what}")
     if treated.too_short_to_snap:
-        names = some(treated.too_short_to_snap, len(treated.too_short_to_snap))
+        names = some(treated.too_short_to_snap)
         count = counted(len(treated.too_short_to_snap), "link")
         found.append(f"{count} ({names}) shrank to a place when snapped")
     if treated.unreachable:
-        names = some(treated.unreachable, len(treated.unreachable))
+        names = some(treated.unreachable)
         count = counted(len(treated.unreachable), "contracted link")
         found.append(f"{count} ({names}) without an address: no edge is left there")
     if report.duplicates and not report.duplicates_merged:
-        names = some(((d.first, d.second) for d in report.duplicates), len(report.duplicates))
+        names = some((d.first, d.second) for d in report.duplicates)
         found.append(
             f"{counted(len(report.duplicates), 'link')} stored twice, same ends and same course: {names}; "
             "merge them with merge_duplicates=True if they are one"

@@ -5,10 +5,8 @@ Layers carry the user's edge ids and measures along the user's edges, in the coo
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +18,7 @@ from netbo.adapters.network import Network
 from netbo.adapters.projection import transform
 from netbo.arrays import BoolArray, FloatArray, IntArray, ranges
 from netbo.errors import NetworkError
+from netbo.files import replacing
 from netbo.geometry import MetricGraph, Points
 from netbo.geometry.places import corners_within
 from netbo.optional import require
@@ -160,21 +159,6 @@ def _measures(network: Network | MetricGraph) -> tuple[list[Hashable], FloatArra
 GEOPACKAGE, GEOJSON = (".gpkg",), (".geojson", ".json")
 LONGITUDE_LATITUDE = "EPSG:4326"  # all that RFC 7946 allows
 DIGITS = 9  # of a degree: a tenth of a millimetre
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A file to write to that becomes `path` at the end, and vanishes if there is an error on the way."""
-    if not path.parent.is_dir():
-        raise NetworkError(
-            f"{path} must be in a folder that exists, got none at {path.parent}; make it first"
-        )
-    unfinished = path.with_name(f".{path.stem}.{os.getpid()}.unfinished{path.suffix}")
-    try:
-        yield unfinished
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def write_layers(path: Path, layers: Mapping[str, Any]) -> Path:

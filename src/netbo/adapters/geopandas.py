@@ -16,8 +16,8 @@ from netbo.adapters.links import Links
 from netbo.adapters.network import Network
 from netbo.arrays import FloatArray
 from netbo.errors import NetworkError
-from netbo.geometry.identifiers import counted
 from netbo.optional import require
+from netbo.wording import counted, quoted
 
 # Line files on disk as GeoDataFrames: one layer, feature ids as the index, errors that name the file.
 
@@ -317,7 +317,7 @@ def _as_length(value: Any, feature: Hashable, column: str) -> float:
 
 def _column(frame: Any, column: str, name: str, option: str) -> Any:
     if column not in frame.columns:
-        there = ", ".join(repr(str(each)) for each in frame.columns if each != frame.geometry.name) or "none"
+        there = quoted(str(each) for each in frame.columns if each != frame.geometry.name)
         raise NetworkError(
             f"{name} has no column {column!r}; there are {there}: pass one of them as {option}=, or none"
         )

@@ -24,7 +24,7 @@ from netbo.adapters.graph_rows import (
 from netbo.adapters.links import Links
 from netbo.arrays import FloatArray
 from netbo.errors import NetworkError
-from netbo.geometry.identifiers import counted
+from netbo.wording import counted
 
 # Both directions of one street: found by their course, kept once, answering to both ids.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from netbo.arrays import FloatArray
 from netbo.errors import NetworkError
+from netbo.wording import quoted
 
 Positions = Mapping[Hashable, Sequence[float]]
 
@@ -52,7 +53,7 @@ def edge_ids(rows: GraphRows, name: str) -> list[Hashable]:
     missing = [edge for edge, value in zip(rows.ids, values, strict=True) if value is None]
     if len(missing) == len(values):
         raise NetworkError(
-            f"edges of {rows.source} have no attribute {name!r}; there are {_listed(rows.names)}: "
+            f"edges of {rows.source} have no attribute {name!r}; there are {quoted(rows.names)}: "
             "pass one of them as id=, or leave it out to name edges by their ends"
         )
     if missing:
@@ -70,7 +71,7 @@ def edge_lengths(rows: GraphRows, name: str) -> FloatArray:
     )
     if np.isnan(lengths).all():
         raise NetworkError(
-            f"edges of {rows.source} have no attribute {name!r}; there are {_listed(rows.names)}: "
+            f"edges of {rows.source} have no attribute {name!r}; there are {quoted(rows.names)}: "
             "pass the one that holds the lengths as length=, or length=None to measure the drawing"
         )
     return lengths
@@ -144,10 +145,6 @@ def _as_curve(geometry: Any, edge: Hashable, name: str) -> FloatArray:
     return curve
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names)) or "none"
-
-
 # Where the nodes of a NetworkX graph are, from whichever attributes say so.
 
 PAIRS = (("x", "y"), ("lon", "lat"), ("longitude", "latitude"), ("Longitude", "Latitude"))
@@ -206,7 +203,7 @@ def _complete(places: Mapping[Hashable, Any], words: str, known: Iterable[str]) 
     """Places as numbers; a node without one is named."""
     missing = [node for node, place in places.items() if place is None]
     if missing:
-        there = ", ".join(map(repr, known))
+        there = quoted(known, none="")
         raise NetworkError(
             f"every node needs {words}, got {len(missing)} of {len(places)} without, the first is "
             f"{missing[0]!r}" + (f"; there are {there}: choose among them" if there else "; add the others")

@@ -130,9 +130,7 @@ def _as_lengths(lengths: FloatArray, ids: Sequence[Hashable]) -> FloatArray:
     return values
 
 
-# Words of the readers' options, and short lists of names for messages and reports.
-
-SHOWN = 8  # names in one sentence; more are counted
+# Words of the readers' options.
 
 
 def as_treatment(
@@ -148,14 +146,3 @@ def as_treatment(
     if word not in words:
         raise NetworkError(f"{option} must be one of {', '.join(words)}, got {word!r}; choose one of them")
     return words[word]
-
-
-def listing(names: Iterable[object]) -> str:
-    """The first names, and how many there are if they are more.
-
-    >>> listing("ab"), listing(range(20))
-    ("'a', 'b'", '0, 1, 2, 3, 4, 5, 6, 7, ... (20 in all)')
-    """
-    known = list(names)
-    shown = ", ".join(repr(name) for name in known[:SHOWN])
-    return shown if len(known) <= SHOWN else f"{shown}, ... ({len(known)} in all)"

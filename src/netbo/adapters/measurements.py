@@ -13,6 +13,7 @@ from netbo.adapters.network import Network, as_network
 from netbo.arrays import FloatArray, IntArray
 from netbo.errors import BaseError, NetworkError
 from netbo.geometry import MetricGraph, Points
+from netbo.wording import quoted
 
 USUAL_COORDINATES = (("x", "y"), ("lon", "lat"), ("longitude", "latitude"), ("lng", "lat"))
 USUAL_EDGES = ("edge", "edge_id")
@@ -106,7 +107,7 @@ def _as_frame(table: Any) -> Any:
 def _column(frame: Any, name: str) -> Any:
     if name not in frame.columns:
         raise NetworkError(
-            f"no column is called {name!r}; there are {', '.join(map(repr, frame.columns))}; name one of them"
+            f"no column is called {name!r}; there are {quoted(frame.columns)}; name one of them"
         )
     return frame[name]
 
@@ -141,7 +142,7 @@ def _coordinate_columns(frame: Any, x: str | None, y: str | None, edge: str | No
             return first, second
     raise NetworkError(
         "measurements need coordinates or addresses, got the columns "
-        f"{', '.join(map(repr, frame.columns))}; say x= and y=, or edge= and distance="
+        f"{quoted(frame.columns)}; say x= and y=, or edge= and distance="
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netbo.arrays import FloatArray
+from netbo.checks import require_positive
 from netbo.errors import ParameterError
 from netbo.geometry import Point
 
@@ -96,9 +97,7 @@ def as_second_sd(sd: float | None, name: str, *, readings: str, has_readings: bo
 
 def require_sd(sd: float, name: str) -> float:
     """A positive finite standard deviation."""
-    if not (np.isfinite(sd) and sd > 0):
-        raise ParameterError(f"{name} must be positive, got {sd}; give the error of one reading")
-    return float(sd)
+    return require_positive(name, sd, "give the error of one reading", kind="positive")
 
 
 def require_fraction(fraction: float) -> float:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from datetime import date, datetime
@@ -21,7 +20,9 @@ import numpy as np
 from netbo.adapters.network import Addresses, Network, as_network
 from netbo.adapters.report import Duplicate, Gap, Join, LengthComparison, NetworkReport, Noded, Treated
 from netbo.errors import BaseError, NetworkError
+from netbo.files import write_text
 from netbo.geometry import Curves, MetricGraph
+from netbo.wording import quoted
 
 # Values that JSON lacks, written so that they come back as they were: tuples, arrays, NaN, dates.
 
@@ -152,13 +153,7 @@ def write_network(
 ) -> None:
     """Write a network to a file, as a whole or not at all."""
     text = json.dumps(dump(network, attributes=attributes), allow_nan=False)
-    target = Path(path)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        part.write_text(text + "\n", encoding="utf-8")
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+    write_text(Path(path), text + "\n")
 
 
 def read_network(path: str | Path) -> Network:
@@ -199,10 +194,7 @@ def _dump_graph(graph: MetricGraph, attributes: Iterable[str] | None) -> dict[st
     chosen = list(columns) if attributes is None else list(attributes)
     unknown = [name for name in chosen if name not in columns]
     if unknown:
-        raise NetworkError(
-            f"attributes must be there, got {unknown[0]!r}; "
-            f"there are {', '.join(map(repr, columns)) or 'none'}"
-        )
+        raise NetworkError(f"attributes must be there, got {unknown[0]!r}; there are {quoted(columns)}")
     curves = graph.curves
     return {
         **{name: encode(getattr(graph, name), name) for name in ("tails", "heads", "lengths", "positions")},

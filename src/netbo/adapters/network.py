@@ -26,7 +26,8 @@ from netbo.arrays import (
 )
 from netbo.errors import PointError
 from netbo.geometry import VERTEX_TOLERANCE, MetricGraph, Point, Points
-from netbo.geometry.identifiers import Ids, counted, indices_of, pick
+from netbo.geometry.identifiers import Ids, indices_of, pick
+from netbo.wording import counted
 
 # The user's address of a point, an own edge id and a distance from an end, and its place on the graph.
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from netbo.geometry.identifiers import counted
-from netbo.wording import some
+from netbo.wording import counted, some
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +195,7 @@ def _facts(report: NetworkReport) -> Iterator[tuple[str, str]]:
 
 
 def _named(names: tuple[object, ...]) -> str:
-    return f" ({some(names, len(names))})" if names else ""
+    return f" ({some(names)})" if names else ""
 
 
 def _components(report: NetworkReport) -> str:
@@ -231,7 +230,7 @@ def _duplicates(report: NetworkReport) -> str:
         return "none"
     pairs = [(each.first, each.second) for each in report.duplicates]
     done = "merged" if report.duplicates_merged else "left as they are"
-    return f"{len(pairs)} ({some(pairs, len(pairs))}), {done}"
+    return f"{len(pairs)} ({some(pairs)}), {done}"
 
 
 def _lengths(report: NetworkReport) -> Iterator[tuple[str, str]]:
@@ -295,6 +294,6 @@ def _done(report: NetworkReport) -> Iterator[tuple[str, str]]:
     if report.n_turned:
         yield "turned", f"{counted(report.n_turned, 'curve')} stored from head to tail"
     for vertex, edges in report.barriers:
-        yield "barrier", f"at vertex {vertex!r}, before {some(edges, len(edges))}"
+        yield "barrier", f"at vertex {vertex!r}, before {some(edges)}"
     if report.n_aliases:
         yield "second ids", f"{counted(report.n_aliases, 'id')} for links that have one already"

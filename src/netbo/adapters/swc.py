@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from netbo.adapters.assembly.assemble import assemble
-from netbo.adapters.links import Links, listing
+from netbo.adapters.links import Links
 from netbo.adapters.network import Network
 from netbo.arrays import FloatArray
 from netbo.errors import NetworkError
 from netbo.geometry import Points
+from netbo.wording import listing
 
 COLUMNS = 7  # id, type, x, y, z, radius, parent
 ROOT = -1  # as the parent

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from netbo.adapters.assembly.assemble import assemble
-from netbo.adapters.links import Links, listing
+from netbo.adapters.links import Links
 from netbo.adapters.network import Network
 from netbo.arrays import FloatArray
+from netbo.checks import require_positive
 from netbo.errors import NetworkError
 from netbo.optional import require
+from netbo.wording import listing
 
 PLANE_TOLERANCE = 0.02  # stored positions and distances have two decimals
 
@@ -161,9 +163,8 @@ def _factor(scale: float | None, kind: Positions, key: str) -> float:
             f"scale is for drawings, got {scale} for {key}, whose positions are longitude and latitude; "
             "leave it out: its lengths are kilometres"
         )
-    if not (np.isfinite(scale) and scale > 0):
-        raise NetworkError(f"scale must be a positive length of one pixel, got {scale}; try 1/150")
-    return float(scale)
+    kind_of_number = "a positive length of one pixel"
+    return require_positive("scale", scale, "try 1/150", kind=kind_of_number, error=NetworkError)
 
 
 def _explain(kind: Positions, scale: float | None) -> str:

@@ -20,6 +20,7 @@ from netbo.errors import ParameterError
 from netbo.geometry import Point
 from netbo.studies import Study, StudyError, study_names
 from netbo.studies.storages import default_journal
+from netbo.wording import quoted
 
 PATH = click.Path(path_type=Path)
 COUNT = click.IntRange(min=1)
@@ -212,7 +213,7 @@ class StudyRef:
             is_known = self.name in names if self.name else len(names) == 1
             if is_known:
                 raise
-            listed = ", ".join(repr(name) for name in names) if names else "no study"
+            listed = quoted(names, none="no study")
             meant = f"got --name {self.name}" if self.name else "and it is not said which is meant"
             raise ParameterError(f"the storage holds {listed}, {meant}; say --name NAME") from cause
 

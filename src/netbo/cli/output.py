@@ -12,8 +12,8 @@ import click
 
 from netbo.adapters import Network
 from netbo.geometry import Point, Points
-from netbo.geometry.identifiers import counted
 from netbo.studies import Record, State, Study
+from netbo.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -34,10 +34,10 @@ from netbo.cli.output import (
     trial_rows,
 )
 from netbo.errors import ExhaustedError, ParameterError
-from netbo.geometry.identifiers import counted
 from netbo.optimize import Suggestion
 from netbo.optimize.arguments import FAILED
 from netbo.studies import Crew, State, Study, study_names
+from netbo.wording import counted
 
 NUMBERS = {"ignore_unknown_options": True}  # -1.5 is a value, not an option
 SHOWN = 10  # trials of a status, unless it is said how many

@@ -10,16 +10,17 @@ import numpy as np
 import pandas as pd
 
 from netbo.adapters import Measurements, snap_measurements
-from netbo.adapters.export import GEOJSON, GEOPACKAGE, replacing, write_csv
+from netbo.adapters.export import GEOJSON, GEOPACKAGE, write_csv
 from netbo.arrays import BoolArray
 from netbo.cli.options import PATH, StudyRef, column_options, study_command, study_options
 from netbo.cli.output import draw_without_window, print_json, save_picture, trial_rows
 from netbo.errors import ObservationError, ParameterError
+from netbo.files import replacing
 from netbo.geometry import Point
-from netbo.geometry.identifiers import counted
 from netbo.optimize import Result
 from netbo.optimize.arguments import as_told
 from netbo.studies import Study
+from netbo.wording import counted
 
 DIGITS = 9  # of a position along its edge: files round
 MAPS, TABLES, PAGES = (*GEOPACKAGE, *GEOJSON), (".csv",), (".html", ".htm")

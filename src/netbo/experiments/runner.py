@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -16,6 +15,7 @@ from netbo.errors import BaseError, ParameterError
 from netbo.experiments.cell import COLUMNS, Cell, Run, rows_of, run_cell
 from netbo.experiments.spec import Spec
 from netbo.experiments.workers import Workers, open_workers
+from netbo.files import replacing, write_text
 from netbo.optional import require
 
 # Finished runs on disk: one small file each, written at once or not at all, and checked when read.
@@ -33,7 +33,8 @@ def part_path(out: Path, cell: Cell, seed: int) -> Path:
 def write_part(path: Path, cell: Cell, run: Run) -> None:
     """Keep a run with the hash of its content and of the cell it belongs to."""
     content = json.dumps(asdict(run))
-    write_atomically(path, json.dumps({"cell": cell.fingerprint(), "hash": _hash(content), "run": content}))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, json.dumps({"cell": cell.fingerprint(), "hash": _hash(content), "run": content}))
 
 
 def read_part(path: Path, cell: Cell) -> Run | None:
@@ -53,14 +54,6 @@ def read_part(path: Path, cell: Cell) -> Run | None:
     for name, value in fields.items():
         fields[name] = tuple(value) if isinstance(value, list) else value
     return Run(**fields)
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """A reader, or a run broken off, sees the whole file or none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".unfinished")
-    unfinished.write_text(text, encoding="utf-8")
-    os.replace(unfinished, path)
 
 
 def _hash(content: str) -> str:
@@ -118,7 +111,7 @@ def claim_folder(spec: Spec, out: Path) -> None:
         ) from reason
     if stored is None:
         content = {"netbo": netbo.__version__, "fingerprint": spec.fingerprint(), "spec": spec.as_dict()}
-        write_atomically(path, json.dumps(content, indent=2) + "\n")
+        write_text(path, json.dumps(content, indent=2) + "\n")
         return
     if stored.get("netbo") != netbo.__version__:
         raise ParameterError(
@@ -145,9 +138,8 @@ def write_table(table: pd.DataFrame, out: Path) -> None:
     """table.parquet and table.csv."""
     require("pyarrow", extra="paper", purpose="writing Parquet")
     for name, write in ((f"{TABLE}.parquet", table.to_parquet), (f"{TABLE}.csv", table.to_csv)):
-        unfinished = out / f"{name}.unfinished"
-        write(unfinished, index=False)
-        os.replace(unfinished, out / name)
+        with replacing(out / name) as unfinished:
+            write(unfinished, index=False)
 
 
 def _finished(

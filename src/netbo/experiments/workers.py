@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import netbo
+from netbo.checks import require_count
 from netbo.errors import ParameterError
 from netbo.experiments.cell import run_cell
-from netbo.optimize.evaluation import Inline, one_thread_per_worker, open_executor, require_count
+from netbo.optimize.evaluation import Inline, one_thread_per_worker, open_executor
 from netbo.optional import require
 
 SEQUENTIAL, PROCESSES, DASK, SCHEME = "sequential", "processes", "dask", "dask://"
@@ -50,7 +51,7 @@ def open_workers(executor: str | None = None, jobs: int = 1) -> Iterator[Workers
     executor: "sequential", "processes", "dask" for a cluster on this machine, or "dask://host:port" for one
         that is running; by default processes if there are several jobs.
     """
-    require_count(jobs, "jobs")
+    require_count("jobs", jobs, "1 makes one run after another")
     name = executor or (PROCESSES if jobs > 1 else SEQUENTIAL)
     if name == SEQUENTIAL:
         yield Workers(Inline(), 1)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from netbo.arrays import FloatArray, IntArray
+from netbo.checks import require_positive
 from netbo.errors import ParameterError
 
 _ROUNDING = 1e-12  # an edge of exactly n cells, up to rounding, gets n and not n + 1
@@ -10,10 +11,7 @@ _ROUNDING = 1e-12  # an edge of exactly n cells, up to rounding, gets n and not 
 
 def cells_by_size(lengths: FloatArray, max_cell: float, min_cells: int) -> IntArray:
     """n_e = ceil(L_e / max_cell), at least min_cells (ssec: fem space on Gamma)."""
-    if not (np.isfinite(max_cell) and max_cell > 0):
-        raise ParameterError(
-            f"max_cell must be a positive length, got {max_cell}; a hundredth of the diameter is a start"
-        )
+    require_positive("max_cell", max_cell, "a hundredth of the diameter is a start", kind="a positive length")
     cells = np.ceil(lengths / max_cell * (1 - _ROUNDING))
     if cells.sum() > 1e9:
         raise ParameterError(

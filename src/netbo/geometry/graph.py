@@ -23,7 +23,7 @@ from netbo.errors import GraphError, PointError
 from netbo.geometry import distances
 from netbo.geometry.curves import Curves
 from netbo.geometry.distances import component_labels, continuous_diameter, shortest_links
-from netbo.geometry.identifiers import Ids, as_ids, as_sequence, counted, index_by_id, indices_of
+from netbo.geometry.identifiers import Ids, as_ids, as_sequence, index_by_id, indices_of
 from netbo.geometry.nearest import SegmentIndex
 from netbo.geometry.points import Points
 from netbo.geometry.transforms import cutting, merging, restrict, splitting
@@ -36,6 +36,7 @@ from netbo.geometry.validation import (
     count_vertices,
     positions_from_curves,
 )
+from netbo.wording import counted
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

@@ -70,11 +70,6 @@ def pick(values: Any, chosen: IntArray) -> Any:
     return [listed[position] for position in chosen.tolist()]
 
 
-def counted(count: int, singular: str, plural: str | None = None) -> str:
-    """Count and noun for people: 1 edge, 2 edges, 3 vertices."""
-    return f"{count} {singular if count == 1 else plural or singular + 's'}"
-
-
 def _as_list(asked: Any, index: Mapping[Hashable, int]) -> list[Hashable]:
     if isinstance(asked, np.ndarray):
         return list(np.atleast_1d(asked).tolist())

@@ -12,7 +12,8 @@ from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 from netbo.arrays import BoolArray, FloatArray, IntArray, last_not_above, row_starts
-from netbo.errors import GraphError, ParameterError
+from netbo.checks import require_nonnegative
+from netbo.errors import GraphError
 from netbo.geometry.curves import Curves, divide_curves, join_curves, pick_curves, snap_curves
 from netbo.geometry.distances import component_labels
 from netbo.geometry.identifiers import Ids, pick
@@ -353,10 +354,7 @@ def contracting(graph: MetricGraph, tolerance: float) -> Refinement:
     shrink as a whole, short loops stay, and an edge whose ends become one becomes a loop. Barriers made by
     `cut` are vertices at one place and would heal: merge first, cut afterwards.
     """
-    if not 0 <= tolerance < np.inf:
-        raise ParameterError(
-            f"tolerance must be a finite length, got {tolerance}; use 0 for exact coincidence"
-        )
+    require_nonnegative("tolerance", tolerance, "use 0 for exact coincidence", kind="a finite length")
     is_short = (graph.lengths <= tolerance) & (graph.tails != graph.heads)
     first = _representatives(graph, is_short, tolerance)
     kept, number = np.unique(first, return_inverse=True)

@@ -21,6 +21,7 @@ from netbo.acquisition import (
     ValidWidth,
 )
 from netbo.adapters import Network
+from netbo.checks import is_number
 from netbo.errors import ObservationError, OptionError, ParameterError, PointError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Point, Points
@@ -73,13 +74,6 @@ def require_options(options: Mapping[str, object], function: Callable[..., objec
 
 
 # Values and places as they are told.
-
-
-def is_number(value: Any) -> bool:
-    """Whether a value is one real number, of Python, numpy or an array of no dimension."""
-    is_scalar = isinstance(value, int | float | np.integer | np.floating)
-    is_array = isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiu"
-    return (is_scalar or is_array) and not isinstance(value, bool)
 
 
 def as_told(value: Any, noise: Any = None, note: str = "") -> Told:

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from netbo.arrays import BoolArray, FloatArray, IntArray
+from netbo.checks import is_whole
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Points, distinct_places, place_keys
@@ -118,7 +119,7 @@ class Continuum(SearchSpace):
     points: Points = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.n_points, bool) or not isinstance(self.n_points, int | np.integer):
+        if not is_whole(self.n_points):
             raise ParameterError(f"n_points counts grid points, got {self.n_points!r}; 1000 is usual")
         if self.spacing is not None:
             space = FiniteElementSpace.build(self.graph, max_cell=self.spacing, min_cells=LEAST_CELLS)

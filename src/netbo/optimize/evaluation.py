@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from netbo.checks import require_count
 from netbo.errors import ObservationError, ParameterError
 from netbo.geometry import Point
 
@@ -58,7 +59,9 @@ def process_pool(n: int) -> ProcessPoolExecutor:
     from multiprocessing import get_context  # noqa: PLC0415
 
     return ProcessPoolExecutor(
-        require_count(n, "executor"), mp_context=get_context("spawn"), initializer=end_with_parent
+        require_count("executor", n, "4 makes four processes"),
+        mp_context=get_context("spawn"),
+        initializer=end_with_parent,
     )
 
 
@@ -169,18 +172,11 @@ def count_workers(executor: Executor | int | None, workers: int | None) -> int:
             )
         return 1
     if workers is not None:
-        return require_count(workers, "workers")
+        return require_count("workers", workers, "leave it out to use all of the executor")
     if isinstance(executor, int):
-        return require_count(executor, "executor")
+        return require_count("executor", executor, "4 makes four processes")
     own = getattr(_as_executor(executor), "_max_workers", None)
     return own if isinstance(own, int) and own > 0 else os.cpu_count() or 1
-
-
-def require_count(n: Any, name: str) -> int:
-    """A whole number of at least one."""
-    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
-        raise ParameterError(f"{name} must be a whole number of at least one, got {n!r}")
-    return int(n)
 
 
 def _as_executor(executor: Any) -> Executor:

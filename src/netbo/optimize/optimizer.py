@@ -10,6 +10,7 @@ import numpy as np
 
 from netbo.acquisition import Acquisition, ScoreFunction, score_function
 from netbo.arrays import BoolArray
+from netbo.checks import is_number, is_whole
 from netbo.errors import ExhaustedError, ObservationError, ParameterError
 from netbo.geometry import MetricGraph, Point, Points
 from netbo.optimize.answers import Mode, SearchList, modes, search_list
@@ -25,7 +26,6 @@ from netbo.optimize.arguments import (
     as_sign,
     as_subjects,
     as_told,
-    is_number,
     spread,
 )
 from netbo.optimize.design import Design
@@ -147,7 +147,7 @@ class Optimizer:
         """
         if n is None:
             return self._suggest(travel)
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        if not is_whole(n) or n < 1:
             raise ParameterError(f"n counts suggestions, got {n!r}; ask for one or more")
         suggestions = [self._suggest(travel)]
         with suppress(ExhaustedError):
@@ -386,6 +386,6 @@ def _as_noise(noise: float | None) -> float | None:
 
 
 def _as_seed(seed: int) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+    if not is_whole(seed) or seed < 0:
         raise ParameterError(f"seed must be a whole number, not negative, got {seed!r}; 0 is as good as any")
     return int(seed)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from netbo.arrays import FloatArray
+from netbo.checks import require_count
 from netbo.errors import ParameterError
 from netbo.optimize.arguments import as_sign
-from netbo.optimize.evaluation import require_count
 from netbo.optimize.optimizer import Optimizer
 
 StopRule = Callable[[Optimizer], str | None]
@@ -25,7 +25,7 @@ class Budget:
     evaluations: int
 
     def __post_init__(self) -> None:
-        require_count(self.evaluations, "budget")
+        require_count("budget", self.evaluations, "count the evaluations you can afford")
 
     def left(self, optimizer: Optimizer) -> int:
         """Evaluations that may still be made."""
@@ -63,7 +63,7 @@ class NoProgress:
     tolerance: float = 0.0
 
     def __post_init__(self) -> None:
-        require_count(self.n, "n")
+        require_count("n", self.n, "10 is a start")
         _require(
             0 <= self.tolerance < math.inf,
             f"tolerance must be a difference of values, not negative, got {self.tolerance}",

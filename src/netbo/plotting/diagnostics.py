@@ -7,6 +7,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, StrMethodF
 from numpy.typing import ArrayLike
 
 from netbo.arrays import as_float_vector
+from netbo.checks import require_positive
 from netbo.errors import ParameterError
 from netbo.plotting import style
 
@@ -96,8 +97,7 @@ def draw_regret(
         )
     if not np.all(curves >= 0):
         raise ParameterError(f"regret is max f - f(x), not negative, got {curves.min()}; check the maximum")
-    if not 0 < tolerance < np.inf:
-        raise ParameterError(f"tolerance must be a positive regret, got {tolerance}; 0.01 is usual")
+    require_positive("tolerance", tolerance, "0.01 is usual", kind="a positive regret")
     if ax is None:
         ax = plt.figure(figsize=(style.FIGURE_WIDTH, HEIGHT), layout="constrained").add_subplot()
     count = np.arange(1, curves.shape[1] + 2)

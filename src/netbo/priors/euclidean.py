@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from netbo.arrays import FloatArray
+from netbo.checks import require_positive
 from netbo.errors import GraphError, ParameterError
 from netbo.geometry import MetricGraph, Points
 from netbo.priors.base import KernelPrior
@@ -110,8 +111,7 @@ def euclidean_matern(graph: MetricGraph, *, nu: float, range: float, sigma: floa
     if nu not in _CORRELATIONS:
         raise ParameterError(f"nu must be 1/2, 3/2 or 5/2, got {nu}; 1/2 is the paper's baseline")
     for name, value in (("range", range), ("sigma", sigma)):
-        if not (math.isfinite(value) and value > 0):
-            raise ParameterError(f"{name} must be positive and finite, got {value}; try the diameter / 4")
+        require_positive(name, value, "try the diameter / 4")
     if graph.dimension is None:
         raise GraphError("a Euclidean prior needs places, got a graph without coordinates; pass positions=")
     return EuclideanPrior(graph=graph, nu=float(nu), range=float(range), sigma=float(sigma))

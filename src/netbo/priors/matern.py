@@ -3,8 +3,7 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
+from netbo.checks import require_number, require_positive
 from netbo.errors import ParameterError
 
 SMALLEST_ALPHA = 0.25  # at and below it the field is no function: its variance is infinite
@@ -54,7 +53,7 @@ class Matern:
         range: float | None = None,  # noqa: A002 - the word users know
         sigma: float | None = None,
     ) -> None:
-        alpha = _number("alpha", alpha)
+        alpha = require_number("alpha", alpha, "pass a float")
         if not alpha > SMALLEST_ALPHA:
             raise ParameterError(
                 f"alpha must be above 1/4, got {alpha}; 1 is a smooth start, 1/2 a rough one"
@@ -125,14 +124,6 @@ def _log_unit_variance(alpha: float) -> float:
     return math.lgamma(nu) - math.lgamma(nu + 0.5) - math.log(4 * math.pi) / 2
 
 
-def _number(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise ParameterError(f"{name} must be a number, got {value!r}; pass a float")
-    return float(value)
-
-
 def _positive(name: str, value: object) -> float:
-    number = _number(name, value)
-    if not (number > 0 and math.isfinite(number)):
-        raise ParameterError(f"{name} must be positive and finite, got {number}; check the unit of length")
-    return number
+    number = require_number(name, value, "pass a float")
+    return require_positive(name, number, "check the unit of length")

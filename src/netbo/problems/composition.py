@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netbo.arrays import FloatArray, as_float_vector, read_only, require_finite
+from netbo.checks import require_positive
 from netbo.errors import ParameterError, PointError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import VERTEX_TOLERANCE, MetricGraph, Points
@@ -206,8 +207,7 @@ def placed_anchors(
     """
     if len(place) != 1:
         raise PointError(f"the optimum needs one place, got {len(place)}; pass points[:1]")
-    if not (np.isfinite(scale) and scale > 0):
-        raise ParameterError(f"scale must be positive, got {scale}; 3 spans three waves")
+    require_positive("scale", scale, "3 spans three waves", kind="positive")
     distance = graph.distance(graph.vertex_points(), place)[:, 0]
     vertex = int(np.argmin(distance))
     if distance[vertex] > VERTEX_TOLERANCE * graph.lengths[place.edge[0]]:

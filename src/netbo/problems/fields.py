@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from netbo.arrays import FloatArray
+from netbo.checks import require_positive
 from netbo.errors import ParameterError, PointError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Points, uniform_points
@@ -73,8 +74,7 @@ def needle(
     """
     wavelength = graph.diameter / 2 if wavelength is None else wavelength
     for name, value in (("width", width), ("wavelength", wavelength)):
-        if not (np.isfinite(value) and value > 0):
-            raise ParameterError(f"{name} must be a positive length, got {value}; use the unit of the graph")
+        require_positive(name, value, "use the unit of the graph", kind="a positive length")
     if not 0 <= background < height < np.inf:
         raise ParameterError(
             f"the background must lie in [0, height), got background={background}, height={height}; lower it"

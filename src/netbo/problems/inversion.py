@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse.linalg import splu
 
 from netbo.arrays import FloatArray, IntArray, SparseMatrix, read_only
+from netbo.checks import require_positive
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Points
@@ -69,12 +70,8 @@ class SourceInversion:
                 f"n_observed must lie in 1..{n_nodes}, got {self.n_observed}; leave it out for half of them"
             )
         for name in ("chi", "noise_sd"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value > 0):
-                raise ParameterError(
-                    f"{name} must be positive and finite, got {value}; the paper's is "
-                    f"{type(self).__dataclass_fields__[name].default}"
-                )
+            papers = type(self).__dataclass_fields__[name].default
+            require_positive(name, getattr(self, name), f"the paper's is {papers}")
 
     @cached_property
     def operator(self) -> SparseMatrix:
@@ -172,8 +169,7 @@ def new_york(scale: float = SCALE) -> MetricGraph:
     as stored; should it point down, as in images, drawings are mirrored, but no length changes.
     Needs the extra 'telecom'.
     """
-    if not (np.isfinite(scale) and scale > 0):
-        raise ParameterError(f"scale must be positive pixels a unit, got {scale}; 150 gives the paper's size")
+    require_positive("scale", scale, "150 gives the paper's size", kind="positive pixels a unit")
     topohub = require("topohub", extra="telecom", purpose="the New York network")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # topohub leaves its file to the garbage collector

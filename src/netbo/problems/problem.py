@@ -9,6 +9,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from netbo.arrays import FloatArray, IntArray, as_float_vector, read_only, require_finite
+from netbo.checks import require_nonnegative
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Point, Points
@@ -44,10 +45,7 @@ class Problem:
     space: FiniteElementSpace | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= self.noise < np.inf:
-            raise ParameterError(
-                f"noise must be a finite variance, got {self.noise}; 0 is a measurement without noise"
-            )
+        require_nonnegative("noise", self.noise, "0 is a measurement without noise", kind="a finite variance")
         if self.space is not None and not self.graph.has_edges_of(self.space.graph):
             raise ParameterError(
                 f"the space must lie on the graph of the problem, {self.graph!r}, got {self.space.graph!r}; "

@@ -19,6 +19,7 @@ from netbo.geometry import MetricGraph
 from netbo.optimize import Optimizer
 from netbo.studies.settings import StudySettings
 from netbo.studies.storages import StorageLike, default_journal, open_storage, without_optuna_info
+from netbo.wording import quoted
 
 FORMAT = 1
 ABOUT = "netbo:study"  # user attribute: format, hash of the network, settings
@@ -208,7 +209,7 @@ def _find(storage: BaseStorage, name: str) -> int:
         return storage.get_study_id_from_name(name)
     except KeyError as cause:
         names = [study.study_name for study in storage.get_all_studies()]
-        listed = ", ".join(repr(each) for each in names) if names else "no study"
+        listed = quoted(names, none="no study")
         raise StudyError(f"the storage holds {listed}, got the name {name!r}") from cause
 
 
@@ -219,7 +220,7 @@ def _names(storage: BaseStorage) -> list[str]:
 def _only_name(storage: BaseStorage) -> str:
     names = _names(storage)
     if len(names) != 1:
-        listed = ", ".join(repr(name) for name in names) if names else "none"
+        listed = quoted(names)
         raise StudyError(f"a storage of one study needs no name, got {listed}; pass name=")
     return names[0]
 

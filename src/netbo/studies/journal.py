@@ -17,15 +17,15 @@ from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
 from optuna.trial import TrialState
 
 from netbo.errors import StudyFileError
+from netbo.files import TORN_SUFFIX, cut_torn_line
 
 try:
     import fcntl
 except ImportError:  # pragma: no cover - Windows has none, and then the file lock is all there is
     fcntl = None  # type: ignore[assignment]
 
-GUARD_SUFFIX, TORN_SUFFIX = ".guard", ".torn"
+GUARD_SUFFIX = ".guard"
 CREATE_TRIAL, SET_STATE = 4, 6  # private numbers of Optuna's operations; test_optuna_internals watches them
-_CHUNK = 1 << 16
 _to_disk = getattr(os, "fdatasync", os.fsync)  # contents and length; the time of the change may be lost
 
 _log = logging.getLogger(__name__)
@@ -143,11 +143,18 @@ class JournalFile(JournalFileBackend):
         """Append whole lines; they are on the disk when this returns."""
         text = "".join(json.dumps(log, separators=(",", ":")) + "\n" for log in logs)
         with locked(self._file_lock):
-            cut_torn_line(self._path)
+            self._cut_torn_line()
             with open(self._path, "ab") as file:  # buffered: a full disk is an error, not half a line
                 file.write(text.encode("utf-8"))
                 file.flush()
                 _to_disk(file.fileno())
+
+    def _cut_torn_line(self) -> None:
+        if torn := cut_torn_line(self._path):
+            _log.warning(
+                "%s ended in half a line of %d bytes, left by a process that was killed while writing; "
+                "it was cut off and kept in %s%s", self._path, len(torn), self._path, TORN_SUFFIX,
+            )  # fmt: skip
 
     def read_logs(self, log_number_from: int) -> Generator[dict[str, Any], None, None]:
         """Read lines from a number on; the error for a damaged file says what can still be read."""
@@ -206,40 +213,3 @@ def damaged_file_error(path: Path, found: JournalCheck) -> StudyFileError:
         f"it can be read and hold {found.trials} trials with {found.values} values; nothing was changed. "
         f"Copy the file and keep its first {found.lines} lines to go on from there"
     )
-
-
-def cut_torn_line(path: Path) -> bytes:
-    """Move a partial last line to FILE.torn; call it with the journal's lock held."""
-    with open(path, "r+b") as file:
-        size = file.seek(0, os.SEEK_END)
-        if size == 0:
-            return b""
-        file.seek(size - 1)
-        if file.read(1) == b"\n":
-            return b""
-        start = _end_of_last_line(file.fileno(), size)
-        file.seek(start)
-        torn = file.read()
-        with open(f"{path}{TORN_SUFFIX}", "ab") as kept:
-            kept.write(torn + b"\n")
-            kept.flush()
-            os.fsync(kept.fileno())
-        file.truncate(start)
-        os.fsync(file.fileno())
-    _log.warning(
-        "%s ended in half a line of %d bytes, left by a process that was killed while writing; "
-        "it was cut off and kept in %s%s", path, len(torn), path, TORN_SUFFIX,
-    )  # fmt: skip
-    return torn
-
-
-def _end_of_last_line(descriptor: int, size: int) -> int:
-    """Position after the last line break, 0 if there is none."""
-    end = size
-    while end > 0:
-        begin = max(0, end - _CHUNK)
-        found = os.pread(descriptor, end - begin, begin).rfind(b"\n")
-        if found >= 0:
-            return begin + found + 1
-        end = begin
-    return 0

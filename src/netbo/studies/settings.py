@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
 
+from netbo.checks import require_positive
 from netbo.errors import StudyError
 from netbo.geometry import MetricGraph, Points
 from netbo.optimize import Continuum, Forbidden, Maximin, Optimizer, SearchSpace
@@ -170,10 +170,9 @@ def require_seconds(seconds: Any, name: str, *, or_none: bool = False) -> None:
     """Raise StudyError unless `seconds` is a positive, finite number."""
     if seconds is None and or_none:
         return
-    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
-    if not is_number or not 0 < seconds < math.inf:
-        never = ", or None for one that never ends" if or_none else ""
-        raise StudyError(f"{name} must be a positive number of seconds{never}, got {seconds!r}")
+    never = ", or None for one that never ends" if or_none else ""
+    kind = f"a positive number of seconds{never}"
+    require_positive(name, seconds, "3600 is an hour", kind=kind, error=StudyError)
 
 
 def _metric(preset: str) -> Any:

@@ -11,9 +11,10 @@ from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from netbo.checks import require_count
 from netbo.errors import BudgetError, ExhaustedError, ObservationError
 from netbo.optimize import Suggestion
-from netbo.optimize.evaluation import Attempt, Inline, Objective, count_workers, require_count
+from netbo.optimize.evaluation import Attempt, Inline, Objective, count_workers
 from netbo.optimize.stopping import StopRule
 from netbo.studies.evaluation import Evaluation, Evaluator, as_evaluation, evaluator
 from netbo.studies.records import State, TrialRecord
@@ -317,7 +318,7 @@ def work(
     >>> work(study, lambda point: -((point.distance - 0.5) ** 2), budget=2)
     WorkSummary(told=2, failed=0, stopped='the budget of 2 evaluations is spent')
     """
-    require_count(budget, "budget")
+    require_count("budget", budget, "count the evaluations you can afford")
     require_seconds(pause, "pause")
     with (
         deferred_interrupts() as interrupted,

@@ -27,6 +27,7 @@ from netbo.adapters.projection import MapFrame, Projected, project
 from netbo.adapters.proximity import find_duplicates
 from netbo.adapters.report import Duplicate, NetworkReport, Noded
 from netbo.arrays import FloatArray, ranges, row_starts
+from netbo.checks import require_nonnegative
 from netbo.errors import NetworkError
 from netbo.geometry import Curves
 from netbo.geometry.curves import pick_curves
@@ -103,8 +104,7 @@ def assemble(
     metric_crs: projection of the drawing, in metres; by default a local one where the map is out of scale.
     gap_tolerance: near misses up to this are reported; by default 1e-3 of the median edge as drawn.
     """
-    if not 0 <= snap < np.inf:
-        raise NetworkError(f"snap must be a finite distance, got {snap}; use 0 to join nothing")
+    require_nonnegative("snap", snap, "use 0 to join nothing", kind="a finite distance", error=NetworkError)
     draft = make_draft(links)
     projected = _project(draft, coordinates_are_lengths=coordinates_are_lengths, metric_crs=metric_crs)
     chosen = choose_lengths(draft, projected, lengths, coordinates_are_lengths=coordinates_are_lengths)

@@ -13,7 +13,8 @@ from netbo.adapters.assembly.directions import Ends, Packed, direct_curves, pack
 from netbo.adapters.links import Links, Treatment
 from netbo.arrays import FloatArray, IntArray, ranges, row_starts, rows_of
 from netbo.errors import NetworkError
-from netbo.geometry.identifiers import Ids, counted
+from netbo.geometry.identifiers import Ids
+from netbo.wording import counted
 
 TRUST = 2.0  # links say that their curves run from tail to head: only a clear misfit is turned
 

@@ -13,7 +13,7 @@ from netbo.adapters.projection import Projected, row_lengths, transform
 from netbo.adapters.report import LengthComparison
 from netbo.arrays import BoolArray, FloatArray
 from netbo.errors import NetworkError
-from netbo.geometry.identifiers import counted
+from netbo.wording import counted
 
 LengthChoice = Literal["given", "drawn"]
 

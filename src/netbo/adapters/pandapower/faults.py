@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from netbo.adapters.links import listing
 from netbo.adapters.misfit import (
     END_TOLERANCE,
     Misfit,
@@ -23,7 +22,9 @@ from netbo.adapters.misfit import (
 )
 from netbo.adapters.pandapower.nets import load_pandapower, open_ends, open_net, quiet
 from netbo.arrays import FloatArray
-from netbo.errors import NetworkError, NumericalError, ParameterError
+from netbo.checks import require_nonnegative
+from netbo.errors import NetworkError, NumericalError
+from netbo.wording import listing
 
 # A fault put on a line of a pandapower net: the line split there, its switches kept at their ends.
 
@@ -207,8 +208,6 @@ def fault_misfit(
     for value in (*readings.voltages.values(), *readings.currents.values()):
         if not np.isfinite(value):
             raise NetworkError(f"readings must be finite, got {value}; leave missing ones out")
-    if not (np.isfinite(resistance) and resistance >= 0):
-        raise ParameterError(f"resistance must not be negative, got {resistance}; a bolted fault has 0 ohm")
     prepared = copy.deepcopy(opened)
     _require_meters(prepared, readings.voltages, readings.currents)
     _require_short_circuits(prepared, needs_voltages=bool(readings.voltages))
@@ -218,7 +217,7 @@ def fault_misfit(
         readings,
         require_sd(sd, "sd"),
         as_second_sd(current_sd, "current_sd", readings="currents", has_readings=bool(readings.currents)),
-        float(resistance),
+        require_nonnegative("resistance", resistance, "a bolted fault has 0 ohm"),
         as_score(score),
     )
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from netbo.adapters.assembly.assemble import assemble
-from netbo.adapters.links import Links, Treatment, as_treatment, listing
+from netbo.adapters.links import Links, Treatment, as_treatment
 from netbo.adapters.network import Network
 from netbo.adapters.pandapower.nets import bus_switches, drawing_of, open_elements, open_ends, open_net
+from netbo.wording import listing
 
 WITHOUT_LENGTH = (Treatment.CONTRACT, Treatment.CUT, Treatment.DROP)
 OFF = (Treatment.KEEP, Treatment.CUT, Treatment.DROP)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from netbo.adapters.links import listing
 from netbo.adapters.misfit import (
     END_TOLERANCE,
     Misfit,
@@ -23,6 +22,7 @@ from netbo.adapters.misfit import (
 from netbo.adapters.wntr.model import WaterModel, load_wntr, simulate, water_model
 from netbo.arrays import FloatArray
 from netbo.errors import NetworkError, ParameterError
+from netbo.wording import listing
 
 # A leak put on a pipe of a wntr model: the pipe split there, what is closed kept closed.
 

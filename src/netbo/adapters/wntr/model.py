@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from netbo.adapters.links import listing
 from netbo.errors import NetworkError, NumericalError, ParameterError
 from netbo.optional import require
+from netbo.wording import listing
 
 PURPOSE = "reading water networks"
 ABSURD_HEAD = -1e4  # m; EPANET answers with about -1e7 where no water can come from

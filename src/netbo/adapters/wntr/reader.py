@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from netbo.adapters.assembly.assemble import assemble
-from netbo.adapters.links import Links, Treatment, as_treatment, listing
+from netbo.adapters.links import Links, Treatment, as_treatment
 from netbo.adapters.network import Network
 from netbo.adapters.wntr.model import open_model
 from netbo.arrays import FloatArray
+from netbo.wording import listing
 
 WITHOUT_LENGTH = (Treatment.CONTRACT, Treatment.CUT, Treatment.DROP)
 DONE = {

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netbo.adapters.export import addresses_of, as_column, replacing
+from netbo.adapters.export import addresses_of, as_column
 from netbo.errors import ParameterError
+from netbo.files import write_text
 from netbo.geometry import MetricGraph, Point, Points
 from netbo.optimize.answers import modes, search_list
 from netbo.optimize.optimizer import USUAL_SEPARATION, Optimizer
@@ -153,8 +154,7 @@ def write_page(
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(head)}</title>\n'
         f"<style>{STYLE}</style>\n</head>\n<body>\n<h1>{escape(head)}</h1>\n{''.join(sections)}</body>\n</html>\n"
     )
-    with replacing(target) as unfinished:
-        unfinished.write_text(page, encoding="utf-8")
+    write_text(target, page)
     return target
 
 

@@ -1,0 +1,68 @@
+"""Files that are whole or not there: atomic replacement, and lines torn by a process killed while writing."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from netbo.errors import NetworkError
+
+TORN_SUFFIX = ".torn"
+_CHUNK = 1 << 16
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A file to write to that becomes `path` at the end, and vanishes if there is an error on the way.
+
+    Its suffix is that of `path`, since many writers choose the format by it.
+    """
+    if not path.parent.is_dir():
+        raise NetworkError(
+            f"{path} must be in a folder that exists, got none at {path.parent}; make it first"
+        )
+    unfinished = path.with_name(f".{path.stem}.{os.getpid()}.unfinished{path.suffix}")
+    try:
+        yield unfinished
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Text in UTF-8: a reader, or a process broken off, sees the whole file or the one before."""
+    with replacing(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+
+
+def cut_torn_line(path: Path) -> bytes:
+    """Move what follows the last line break to FILE.torn, and return it; hold the file's lock meanwhile."""
+    with path.open("r+b") as file:
+        size = file.seek(0, os.SEEK_END)
+        if size == 0:
+            return b""
+        file.seek(size - 1)
+        if file.read(1) == b"\n":
+            return b""
+        start = _end_of_last_line(file.fileno(), size)
+        file.seek(start)
+        torn = file.read()
+        with open(f"{path}{TORN_SUFFIX}", "ab") as kept:
+            kept.write(torn + b"\n")
+            kept.flush()
+            os.fsync(kept.fileno())
+        file.truncate(start)
+        os.fsync(file.fileno())
+    return torn
+
+
+def _end_of_last_line(descriptor: int, size: int) -> int:
+    """Position after the last line break, 0 if there is none."""
+    end = size
+    while end > 0:
+        begin = max(0, end - _CHUNK)
+        found = os.pread(descriptor, end - begin, begin).rfind(b"\n")
+        if found >= 0:
+            return begin + found + 1
+        end = begin
+    return 0

@@ -1,0 +1,34 @@
+import numpy as np
+import pytest
+
+from netbo.checks import require_count, require_nonnegative, require_number, require_positive
+from netbo.errors import NetworkError, ParameterError
+
+
+@pytest.mark.parametrize("value", [2, 2.0, np.float32(2), np.int64(2), np.array(2.0)])
+def test_numbers_of_every_make_are_numbers(value):
+    checks = require_number, require_positive, require_nonnegative
+
+    assert [check("x", value, "pass a float") for check in checks] == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, True, "2", None, [1.0]])
+def test_what_is_not_positive_is_refused_and_shown(value):
+    with pytest.raises(ParameterError, match=r"width must be a positive length, got .*; use metres"):
+        require_positive("width", value, "use metres", kind="a positive length")
+
+
+def test_numbers_of_numpy_are_shown_as_numbers_and_the_error_is_the_callers():
+    with pytest.raises(NetworkError, match=r"snap must be a finite distance, got -0\.5; use 0"):
+        require_nonnegative("snap", np.float64(-0.5), "use 0", kind="a finite distance", error=NetworkError)
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.0, True, "1", None])
+def test_what_counts_nothing_is_refused(value):
+    with pytest.raises(ParameterError, match=r"n must be a whole number of at least one, got .*; try 1"):
+        require_count("n", value, "try 1")
+
+
+def test_text_is_no_number():
+    with pytest.raises(ParameterError, match="alpha must be a number, got '1'; pass a float"):
+        require_number("alpha", "1", "pass a float")

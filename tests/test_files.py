@@ -1,0 +1,35 @@
+from contextlib import suppress
+
+import pytest
+
+from netbo.errors import NetworkError
+from netbo.files import cut_torn_line, replacing, write_text
+
+
+def test_a_file_is_replaced_as_a_whole_or_left_as_it_was(tmp_path):
+    path = tmp_path / "run.json"
+    write_text(path, "first\n")
+
+    with suppress(OSError), replacing(path) as unfinished:
+        unfinished.write_text("sec")
+        raise OSError("disk is full")
+    assert path.read_text() == "first\n"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_in_no_folder_is_refused(tmp_path):
+    with pytest.raises(NetworkError, match="must be in a folder that exists, got none at"):
+        write_text(tmp_path / "nowhere" / "run.json", "")
+
+
+@pytest.mark.parametrize(
+    ("content", "kept", "torn"),
+    [(b"", b"", b""), (b"a\n", b"a\n", b""), (b"a\nb", b"a\n", b"b"), (b"ab", b"", b"ab")],
+)
+def test_half_a_line_is_cut_off_and_kept_beside(tmp_path, content, kept, torn):
+    path = tmp_path / "log.csv"
+    path.write_bytes(content)
+
+    assert cut_torn_line(path) == torn
+    assert path.read_bytes() == kept
+    assert (tmp_path / "log.csv.torn").exists() == bool(torn)
