@@ -10,6 +10,7 @@ import netbo
 from netbo import MetricGraph, Points
 from netbo.errors import PointError
 from netbo.fem import PointMesh
+from support.reference import nodes_at
 from support.strategies import metric_graphs, points_on
 
 reproducible = settings(deadline=None, max_examples=60, derandomize=True)
@@ -66,11 +67,11 @@ def test_every_point_given_is_a_node_exactly(data):
     mesh = PointMesh.through(graph, x, y)
     for points in (x, y, mesh.nodes):
         at = mesh.locate(points)
-        nodes = mesh.nodes[mesh.nodes_at(points)]
+        nodes = mesh.nodes[nodes_at(mesh, points)]
 
         assert np.all((at.fraction == 0) | (at.fraction == 1))
         assert np.diag(graph.distance(nodes, points)).max() <= 1e-11
-    assert_array_equal(mesh.nodes_at(mesh.nodes), np.arange(mesh.n_nodes))
+    assert_array_equal(nodes_at(mesh, mesh.nodes), np.arange(mesh.n_nodes))
 
 
 @reproducible
@@ -105,8 +106,8 @@ def test_a_vertex_is_one_node_by_any_edge():
     mesh = small_mesh()
     by_edges = Points([0, 1, 2, 2], [1.0, 0.0, 0.0, 3.0])
 
-    assert_array_equal(mesh.nodes_at(by_edges), 1)
-    assert_array_equal(mesh.nodes_at(Points([0, 1], [0.0, 0.4])), [0, 2])
+    assert_array_equal(nodes_at(mesh, by_edges), 1)
+    assert_array_equal(nodes_at(mesh, Points([0, 1], [0.0, 0.4])), [0, 2])
 
 
 @pytest.mark.parametrize("length", [1e-6, 1.0, 3e9])
@@ -117,9 +118,9 @@ def test_points_nearer_than_a_trillionth_of_the_edge_are_one_node(length):
     merged, separate = (PointMesh.through(graph, x) for x in (near, apart))
 
     assert (merged.n_nodes, separate.n_nodes) == (3, 5)
-    assert_array_equal(merged.nodes_at(near), 2)
+    assert_array_equal(nodes_at(merged, near), 2)
     assert_array_equal(np.isin(merged.locate(near).fraction, [0, 1]), True)
-    assert_array_equal(separate.nodes_at(apart), [3, 4, 2])
+    assert_array_equal(nodes_at(separate, apart), [3, 4, 2])
 
 
 def test_points_at_a_rounding_error_from_a_vertex_are_the_vertex():
@@ -128,7 +129,7 @@ def test_points_at_a_rounding_error_from_a_vertex_are_the_vertex():
     mesh = PointMesh.through(graph, x)
 
     assert mesh.n_nodes == 2
-    assert_array_equal(mesh.nodes_at(x), [0, 1])
+    assert_array_equal(nodes_at(mesh, x), [0, 1])
 
 
 def test_a_row_of_near_points_is_not_drawn_together_over_a_longer_stretch():
@@ -139,7 +140,7 @@ def test_a_row_of_near_points_is_not_drawn_together_over_a_longer_stretch():
     at = mesh.locate(x)
 
     assert np.all((at.fraction == 0) | (at.fraction == 1))
-    assert np.abs(mesh.nodes[mesh.nodes_at(x)].z - x.z).max() <= 1e-12
+    assert np.abs(mesh.nodes[nodes_at(mesh, x)].z - x.z).max() <= 1e-12
     assert mesh.n_nodes <= 2 + 26
 
 
@@ -150,7 +151,7 @@ def test_without_points_the_nodes_are_the_vertices(points):
 
     assert mesh.n_nodes == 3
     assert_array_equal(mesh.cell_lengths, graph.lengths)
-    assert_array_equal(mesh.nodes_at(graph.vertex_points()), np.arange(3))
+    assert_array_equal(nodes_at(mesh, graph.vertex_points()), np.arange(3))
     assert len(mesh.locate(Points(np.empty(0, dtype=int), []))) == 0
 
 
@@ -183,7 +184,7 @@ def test_a_hundred_thousand_points_are_nodes_each_at_its_place():
     graph = netbo.road(100, seed=3)
     x = netbo.uniform_points(graph, 100_000, np.random.default_rng(0))
     mesh = PointMesh.through(graph, x[:60_000], x[40_000:])
-    node = mesh.nodes_at(x)
+    node = nodes_at(mesh, x)
 
     assert mesh.n_nodes == graph.n_vertices + 100_000
     assert_array_equal(mesh.nodes.edge[node], x.edge)

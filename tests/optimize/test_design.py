@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from netbo import FiniteElementSpace, MetricGraph, Points, grid, interval, open_rectangle, uniform_points
 from netbo.errors import GraphError, ParameterError
-from netbo.optimize.design import Maximin, Metric, RandomDesign, default_size, maximin_points
+from netbo.optimize.design import Maximin, Metric, RandomDesign, default_size
 from support.strategies import metric_graphs, seeds
 
 
@@ -182,25 +182,16 @@ def test_the_metric_matters_on_the_open_rectangle():
     assert by_air.xy in {(0.0, 2.0), (36.0, 2.0)}
 
 
-def test_maximin_points_are_distinct_until_none_is_left():
+def test_a_design_takes_every_candidate_once_until_none_is_left():
     graph = interval()
     candidates = graph.points(0, [0.0, 0.1, 0.1, 0.7, 1.0])
-    points = maximin_points(graph, candidates, 5, np.random.default_rng(0))
+    allowed, chosen, rng = all_of(candidates), [], np.random.default_rng(0)
+    for _ in range(5):
+        chosen.append(Maximin().next(graph, candidates, candidates[chosen], allowed, rng))
+        allowed[chosen[-1]] = False
 
-    assert sorted(points.z.tolist()) == [0.0, 0.1, 0.1, 0.7, 1.0]
-
-
-def test_maximin_points_are_the_design_step_by_step():
-    graph = grid(3, 3)
-    nodes = FiniteElementSpace.build(graph, max_cell=0.25).nodes
-    points = maximin_points(graph, nodes, 6, np.random.default_rng(1), Metric.EUCLIDEAN)
-    rng = np.random.default_rng(1)
-    chosen: list[int] = []
-    for _ in range(6):
-        design = Maximin(metric=Metric.EUCLIDEAN)
-        chosen.append(design.next(graph, nodes, nodes[chosen], all_of(nodes), rng))
-
-    assert points == nodes[chosen]
+    assert sorted(chosen) == [0, 1, 2, 3, 4]
+    assert candidates[chosen[:4]].z.tolist().count(0.1) < 2  # its twin only when nothing else is left
 
 
 def test_copies_and_pickles_leave_the_distances_behind():
@@ -245,11 +236,3 @@ def test_straight_distances_need_coordinates(n_known):
         Maximin(metric=Metric.EUCLIDEAN).next(
             graph, candidates, candidates[:n_known], all_of(candidates), np.random.default_rng(0)
         )
-
-
-@pytest.mark.parametrize("n", [0, 3])
-def test_maximin_points_are_between_one_and_all(n):
-    graph = interval()
-
-    with pytest.raises(ParameterError, match=rf"n must lie between 1 and the 2 candidates, got {n}"):
-        maximin_points(graph, graph.points(0, [0.0, 1.0]), n, np.random.default_rng(0))

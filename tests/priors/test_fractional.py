@@ -11,7 +11,7 @@ from netbo.errors import ParameterError
 from netbo.fem import PointMesh
 from netbo.linalg import RationalField, ShiftedHyperbolic, closed_form_power, rational_power
 from netbo.priors import FractionalPrior
-from support.reference import contract_points, contract_space, covariance_errors, element_kernel
+from support.reference import contract_points, contract_space, covariance_errors, element_kernel, nodes_at
 
 ALPHAS = [0.3, 0.45, 0.6, 0.75, 1.25, 1.6, 2.3]
 
@@ -156,7 +156,7 @@ def test_hyperbolic_elements_give_the_same_field_on_every_mesh(alpha):
     covariances, variances = [], []
     for mesh in (PointMesh.through(graph, points), PointMesh.through(graph, points, more)):
         field = RationalField(mesh.topology, ShiftedHyperbolic(mesh.cell_lengths), power, robin)
-        nodes = mesh.nodes_at(points)
+        nodes = nodes_at(mesh, points)
         unit = np.eye(mesh.n_nodes)[nodes]
         covariances.append([column[:, nodes] for column in field.columns(unit, smoother=True)])
         variances.append(field.selected().variances[nodes])
@@ -176,7 +176,7 @@ def test_fine_hats_approach_hyperbolic_elements(alpha):
     exact = RationalField(
         mesh.topology, ShiftedHyperbolic(mesh.cell_lengths), power, np.zeros(graph.n_vertices)
     )
-    nodes = mesh.nodes_at(points)
+    nodes = nodes_at(mesh, points)
     expected = exact.columns(np.eye(mesh.n_nodes)[nodes])[0][:, nodes]
 
     assert_allclose(fractional(fine, matern).covariance(points, points), expected, atol=2e-4 * expected.max())

@@ -16,6 +16,7 @@ from scipy.spatial.distance import cdist
 
 import netbo
 from netbo import FiniteElementSpace, Matern, MetricGraph, Points
+from netbo.fem import PointMesh
 from netbo.linalg import Elements, Load, Topology
 
 Kernel = Callable[[Points, Points], np.ndarray]
@@ -336,3 +337,9 @@ def case(name: str) -> Case:
         "spectral-constant": {"door": netbo.spectral, "constant": True},
     }
     return _element_case(value, **options[kind])
+
+
+def nodes_at(mesh: PointMesh, x: Points) -> np.ndarray:
+    """Node of a mesh at each point; the points must be nodes."""
+    at = mesh.locate(x)
+    return np.where(at.fraction == 1, at.right, at.left)

@@ -114,10 +114,6 @@ class Spec:
         values = {name: value for name, value in asdict(self).items() if value is not None}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
-    def as_toml(self) -> str:
-        """The spec as a TOML file."""
-        return "".join(f"{name} = {json.dumps(value)}\n" for name, value in self.as_dict().items())
-
     def fingerprint(self) -> str:
         """Hash of the content and of the version of netbo: equal fingerprints, equal tables."""
         content = json.dumps([netbo.__version__, self.as_dict()], sort_keys=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm, t
+from scipy.stats import binomtest, t
 
 from netbo.arrays import FloatArray
 from netbo.errors import ParameterError
@@ -73,11 +73,8 @@ def wilson_interval(found: int, n: int, level: float = LEVEL) -> tuple[float, fl
     """Interval of a probability of which `found` of n trials were successes (Wilson's score)."""
     if not 0 <= found <= n or n < 1:
         raise ParameterError(f"successes must be 0 to n >= 1, got {found} of {n}")
-    z, share = float(norm.ppf((1 + level) / 2)), found / n
-    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    # Rounding must not exclude the share itself: at 0 and 1 it is an end of the interval.
-    return min(max(0.0, float(centre - half)), share), max(min(1.0, float(centre + half)), share)
+    interval = binomtest(found, n).proportion_ci(level, method="wilson")
+    return float(interval.low), float(interval.high)
 
 
 def mean_interval(values: Sequence[float] | pd.Series, level: float = LEVEL) -> tuple[float, float, float]:

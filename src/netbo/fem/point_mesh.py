@@ -146,11 +146,6 @@ class PointMesh:
         left, right, _ = self.cell_ends
         return Location(cell=cell, left=left[cell], right=right[cell], fraction=fraction)
 
-    def nodes_at(self, x: Points) -> IntArray:
-        """Node at each point; the points must be nodes."""
-        at = self.locate(x)
-        return np.where(at.fraction == 1, at.right, at.left)
-
 
 def bare_topology(graph: MetricGraph) -> Topology:
     """The vertices alone, one cell an edge; kept with the graph, since its symbolic work is."""

@@ -118,23 +118,6 @@ class Maximin:
         return int(eligible[np.argmax(farness)])
 
 
-def maximin_points(
-    graph: MetricGraph, candidates: Points, n: int, rng: Generator, metric: Metric = Metric.GEODESIC
-) -> Points:
-    """The first n places of a maximin design, each candidate at most once."""
-    candidates = graph.bind(candidates)
-    if not 1 <= n <= len(candidates):
-        raise ParameterError(
-            f"n must lie between 1 and the {len(candidates)} candidates, got {n}; refine the mesh for more"
-        )
-    design, chosen = Maximin(n, metric), np.empty(0, dtype=np.int64)
-    allowed = np.ones(len(candidates), dtype=np.bool_)
-    for _ in range(n):
-        choice = design.next(graph, candidates, candidates[chosen], allowed, rng)
-        chosen, allowed[choice] = np.append(chosen, choice), False
-    return candidates[chosen]
-
-
 def _distances(graph: MetricGraph, place: Points, candidates: Points, metric: Metric) -> FloatArray:
     if metric is Metric.GEODESIC:
         along: FloatArray = graph.distance(place, candidates)[0]
