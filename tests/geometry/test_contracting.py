@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from netbo.errors import GraphError, ParameterError
-from netbo.geometry import MetricGraph, contracting, merge_vertices, star
+from netbo.geometry import MetricGraph, contract, merge_vertices, star
 
 
 def two_roundabouts() -> MetricGraph:
@@ -28,7 +28,7 @@ def test_short_edges_disappear_and_what_they_closed_becomes_a_loop():
 
 def test_points_of_short_edges_go_to_the_vertex():
     graph = two_roundabouts()
-    merged = contracting(graph, 0.1)
+    merged = contract(graph, 0.1)
     moved = merged.transfer(graph.points(["a", "b", "c", "d"], [0.005, 2.0, 0.0, 3.0]))
     vertices = merged.graph.vertex_points()
 

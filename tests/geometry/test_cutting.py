@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from netbo.errors import GraphError, PointError
-from netbo.geometry import MetricGraph, cutting, star
+from netbo.geometry import MetricGraph, cut_at, star
 
 
 def crossing() -> MetricGraph:
@@ -44,7 +44,7 @@ def test_a_loop_goes_with_both_ends():
 
 def test_edges_and_points_stay_as_they_are():
     graph = crossing()
-    cut = cutting(graph, "x", ["loop"])
+    cut = cut_at(graph, "x", ["loop"])
     x = graph.points(["east", "loop"], [0.5, 0.5])
 
     assert cut.graph.edge_ids == graph.edge_ids

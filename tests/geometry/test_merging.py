@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
-from netbo.geometry import MetricGraph, circle, grid, merging, star
+from netbo.geometry import MetricGraph, circle, grid, merge_degree_two, star
 
 
 def zigzag() -> MetricGraph:
@@ -29,7 +29,7 @@ def test_a_path_becomes_one_edge_named_and_directed_as_its_first():
 
 
 def test_transfer_runs_along_the_path():
-    merged = merging(zigzag())
+    merged = merge_degree_two(zigzag())
     moved = merged.transfer(zigzag().points(["right", "right", "middle", "left"], [4.0, 1.0, 0.5, 0.25]))
 
     assert_allclose(moved.z, [0.0, 3.0, 4.5, 6.75])
@@ -38,7 +38,7 @@ def test_transfer_runs_along_the_path():
 def test_the_drawing_stays_where_it_was_even_if_not_to_scale():
     graph = replace(zigzag(), lengths=[9.0, 1.0, 1.0])
     x = graph.points(np.repeat(["middle", "left", "right"], 5), fraction=np.tile(np.linspace(0, 1, 5), 3))
-    merged = merging(graph)
+    merged = merge_degree_two(graph)
 
     assert_allclose(merged.graph.embed(merged.transfer(x)), graph.embed(x), atol=1e-14)
 
@@ -67,7 +67,7 @@ def test_a_chain_back_to_its_start_becomes_a_loop():
 def test_long_chains_keep_their_digits():
     n = 10_000
     graph = MetricGraph(np.arange(n), np.arange(1, n + 1), np.full(n, 0.1))
-    merged = merging(graph)
+    merged = merge_degree_two(graph)
     ends = merged.transfer(graph.vertex_points())
 
     assert merged.graph.n_edges == 1

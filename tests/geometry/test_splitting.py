@@ -1,7 +1,9 @@
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from netbo.geometry import MetricGraph, circle, interval, splitting
+from netbo import geometry
+from netbo.geometry import MetricGraph, circle, interval, split_at
 
 
 def test_pieces_take_the_place_of_their_edge():
@@ -47,7 +49,7 @@ def test_a_loop_may_be_split():
 def test_cuts_at_corners_and_between_keep_the_drawing():
     curve = [[0, 0], [2, 0], [2, 2], [4, 2]]
     graph = MetricGraph([0], [1], [12.0], curves=[curve])
-    split = splitting(graph, graph.points(0, [4.0, 5.0, 6.0]))
+    split = split_at(graph, graph.points(0, [4.0, 5.0, 6.0]))
     x = graph.points(0, np.linspace(0, 12, 25))
 
     assert_allclose(split.graph.embed(split.transfer(x)), graph.embed(x), atol=1e-14)
@@ -57,9 +59,22 @@ def test_cuts_at_corners_and_between_keep_the_drawing():
 
 def test_transfer_counts_from_the_new_tail():
     graph = interval(4.0)
-    split = splitting(graph, graph.points(0, [1.0, 3.0]))
+    split = split_at(graph, graph.points(0, [1.0, 3.0]))
     moved = split.transfer(graph.points(0, [0.5, 1.0, 2.5, 4.0]))
 
     assert_array_equal(moved.edge, [0, 1, 1, 2])
     assert_array_equal(moved.z, [0.5, 0.0, 1.5, 1.0])
     assert moved.graph is split.graph
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("splitting", "split_at"),
+        ("merging", "merge_degree_two"),
+        ("cutting", "cut_at"),
+        ("contracting", "contract"),
+    ],
+)
+def test_the_older_names_of_changes_to_a_graph_still_work(older, newer):
+    assert getattr(geometry, older) is getattr(geometry, newer)

@@ -4,10 +4,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from netbo import MetricGraph, grid, open_rectangle
+from netbo import MetricGraph, Points, grid, open_rectangle
 from netbo.errors import PointError
-from netbo.plotting.profile import shortest_route
+from netbo.geometry.distances import shortest_path
+from netbo.plotting.profile import Route
 from support.strategies import metric_graphs, points_on
+
+
+def shortest_route(graph: MetricGraph, start: Points, end: Points) -> Route:
+    return Route(graph, *shortest_path(graph, start, end))
 
 
 @given(metric_graphs(), st.data())

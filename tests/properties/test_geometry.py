@@ -12,10 +12,10 @@ from numpy.testing import assert_allclose
 from netbo.geometry import (
     MetricGraph,
     Points,
-    contracting,
-    cutting,
-    merging,
-    splitting,
+    contract,
+    cut_at,
+    merge_degree_two,
+    split_at,
     uniform_points,
 )
 from support.strategies import metric_graphs, points_on, seeds
@@ -116,7 +116,7 @@ def test_renaming_vertices_changes_no_distance(graph, seed):
 @given(metric_graphs(is_drawn=True), seeds())
 def test_splitting_changes_no_distance_and_no_place(graph, seed):
     x, cuts = sample(graph, seed), sample(graph, seed + 1, 5)
-    split = splitting(graph, cuts)
+    split = split_at(graph, cuts)
     y = split.transfer(x)
 
     assert_allclose(split.graph.distance(y, y), graph.distance(x, x), rtol=1e-12, atol=1e-13)
@@ -129,7 +129,7 @@ def test_splitting_changes_no_distance_and_no_place(graph, seed):
 @given(metric_graphs(is_drawn=True), seeds())
 def test_merging_changes_no_distance_and_no_place(graph, seed):
     x = sample(graph, seed)
-    merged = merging(graph)
+    merged = merge_degree_two(graph)
     y = merged.transfer(x)
     has_loop = np.isin(np.arange(merged.graph.n_vertices), _loop_vertices(merged.graph))
 
@@ -156,7 +156,7 @@ def test_cutting_shortens_nothing_and_moves_nothing(graph, seed):
     vertex = int(np.argmax(graph.degrees))
     edges = np.flatnonzero((graph.tails == vertex) | (graph.heads == vertex))
     assume(len(edges) > 1)
-    cut = cutting(graph, vertex, edges[:1])
+    cut = cut_at(graph, vertex, edges[:1])
     y = cut.transfer(x)
 
     assert np.all(cut.graph.distance(y, y) >= graph.distance(x, x) * (1 - 1e-12))
@@ -170,7 +170,7 @@ def test_contracting_moves_points_by_no_more_than_what_it_removes(graph, seed, t
     long = np.concatenate([graph.tails[~is_short], graph.heads[~is_short]])
     assume(len(set(graph.components[long])) == graph.n_components)
     x = sample(graph, seed)
-    merged = contracting(graph, tolerance)
+    merged = contract(graph, tolerance)
     y = merged.transfer(x)
     before, after = graph.distance(x, x), merged.graph.distance(y, y)
     removed = graph.total_length - merged.graph.total_length
@@ -184,7 +184,7 @@ def test_contracting_moves_points_by_no_more_than_what_it_removes(graph, seed, t
 def test_after_contracting_all_edges_are_drawn_between_their_vertices(graph, tolerance):
     is_short = (graph.lengths <= tolerance) & (graph.tails != graph.heads)
     assume(len(set(graph.components[graph.tails[~is_short]])) == graph.n_components)
-    merged = contracting(graph, tolerance).graph
+    merged = contract(graph, tolerance).graph
 
     assert_allclose(merged.drawing.tail_places, merged.positions[merged.tails], atol=1e-12)
     assert_allclose(merged.drawing.head_places, merged.positions[merged.heads], atol=1e-12)

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 import netbo
 from netbo import ESTIMATED, FiniteElementSpace, Matern, MetricGraph, Observations, Optimizer, Points
 from netbo.acquisition import IgpUcb, LogExpectedImprovement
-from netbo.geometry import splitting
+from netbo.geometry import split_at
 from netbo.optimize import Given, Known, Learned, Places
 from support.strategies import metric_graphs, seeds
 
@@ -60,7 +60,7 @@ def test_inserting_vertices_changes_nothing(graph, alpha, seed, constant):
     x, y = sample(graph, seed)
     rng = np.random.default_rng(seed)
     cuts = Points.concatenate([netbo.uniform_points(graph, int(rng.integers(1, 5)), rng), x[:1], y[:1]])
-    split = splitting(graph, cuts)
+    split = split_at(graph, cuts)
 
     assert split.graph.n_vertices > graph.n_vertices
     assert_same(
@@ -75,7 +75,7 @@ def test_inserted_vertices_change_nothing_beside_robin_ones(graph, alpha, seed):
     """New vertices are Kirchhoff, theta = 0; the old keep theirs."""
     x, y = sample(graph, seed)
     theta = np.random.default_rng(seed).uniform(0.0, 2.0, graph.n_vertices)
-    split = splitting(graph, Points.concatenate([x[:2], y[:2]]))
+    split = split_at(graph, Points.concatenate([x[:2], y[:2]]))
     padded = np.r_[theta, np.zeros(split.graph.n_vertices - graph.n_vertices)]
 
     assert_same(
@@ -91,7 +91,7 @@ def test_splitting_a_loop_changes_nothing(alpha, seed, length, cuts):
     graph = MetricGraph([0, 1], [1, 1], [1.0, length])
     rng = np.random.default_rng(seed)
     x, y = sample(graph, seed)
-    split = splitting(graph, graph.points(1, fraction=rng.uniform(0.05, 0.95, cuts)))
+    split = split_at(graph, graph.points(1, fraction=rng.uniform(0.05, 0.95, cuts)))
 
     assert not np.any(split.graph.tails == split.graph.heads)
     assert_same(
@@ -205,7 +205,7 @@ class Split:
     def __init__(self) -> None:
         rng = np.random.default_rng(3)
         edge = np.repeat(np.arange(len(ENDS)), 2)
-        self._split = splitting(network(), network().points(edge, fraction=rng.uniform(0.1, 0.9, 14)))
+        self._split = split_at(network(), network().points(edge, fraction=rng.uniform(0.1, 0.9, 14)))
         self.graph, self.moved = self._split.graph, self._split.transfer
 
 

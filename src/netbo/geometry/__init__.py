@@ -22,7 +22,17 @@ from netbo.geometry.shapes import (
     star,
     telecom,
 )
-from netbo.geometry.transforms import Refinement, contracting, cutting, merge_vertices, merging, splitting
+from netbo.geometry.transforms import (
+    Refinement,
+    contract,
+    cut_at,
+    merge_degree_two,
+    merge_vertices,
+    split_at,
+)
+
+# Older names, until 1.0.
+splitting, merging, cutting, contracting = split_at, merge_degree_two, cut_at, contract
 
 __all__ = [
     "PLACE_TOLERANCE",
@@ -35,11 +45,14 @@ __all__ = [
     "Refinement",
     "along_edges",
     "circle",
+    "contract",
     "contracting",
+    "cut_at",
     "cutting",
     "distinct_places",
     "grid",
     "interval",
+    "merge_degree_two",
     "merge_vertices",
     "merging",
     "narrow_rectangle",
@@ -47,6 +60,7 @@ __all__ = [
     "place_keys",
     "place_vertices",
     "road",
+    "split_at",
     "splitting",
     "star",
     "telecom",

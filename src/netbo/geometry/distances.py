@@ -1,4 +1,4 @@
-"""Shortest paths between points anywhere on the edges, adjacency of vertices, and the diameter."""
+"""Distances and shortest paths between points anywhere on the edges, adjacency of vertices, the diameter."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from netbo.arrays import FloatArray, IntArray, SparseMatrix
+from netbo.errors import PointError
+from netbo.geometry.points import Points
 
 if TYPE_CHECKING:
     from netbo.geometry.graph import MetricGraph
-    from netbo.geometry.points import Points
 
 
 MAX_ENTRIES = 10_000_000  # of an array of distances held at once: 80 MB
@@ -93,6 +94,87 @@ def _with_sources(graph: MetricGraph, edge: IntArray, z: FloatArray) -> SparseMa
         ),
         shape=(size, size),
     )
+
+
+# The shortest path itself, edge by edge.
+
+
+def shortest_path(graph: MetricGraph, start: Points, end: Points) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Edges of a shortest path, and the distances from their tails at which it enters and leaves them.
+
+    Its length is graph.distance(start, end). Each array has one entry an edge, (k,).
+    """
+    x, y = _as_end(graph, start, "start"), _as_end(graph, end, "end")
+    (edge, z), (other, w) = ((int(at.edge[0]), float(at.z[0])) for at in (x, y))
+    exits, entries = _edge_ends(graph, edge, z), _edge_ends(graph, other, w)
+    reach, before = dijkstra(
+        graph.links, directed=True, indices=[vertex for vertex, _, _ in exits], return_predecessors=True
+    )
+    ways = [
+        (out + reach[i, vertex] + into, i, j)
+        for i, (_, _, out) in enumerate(exits)
+        for j, (vertex, _, into) in enumerate(entries)
+    ]
+    length, i, j = min(ways)
+    if edge == other and abs(z - w) <= length:
+        return _as_steps(graph, [(edge, z, w)])
+    if not np.isfinite(length):
+        raise PointError(
+            f"a path needs two places of one component, got edge {graph.edge_ids[edge]!r} and edge "
+            f"{graph.edge_ids[other]!r}, which no edges join; see graph.components"
+        )
+    inner = _edges_between(graph, _backtrack(before[i], exits[i][0], entries[j][0]))
+    return _as_steps(graph, [(edge, z, exits[i][1]), *inner, (other, entries[j][1], w)])
+
+
+def _as_end(graph: MetricGraph, point: Points, name: str) -> Points:
+    if not isinstance(point, Points) or len(point) != 1:
+        raise PointError(
+            f"a path needs one place as its {name}, got {point!r:.60}; "
+            "pass graph.points(edge_id, distance), or Points.at(point)"
+        )
+    return graph.bind(point)
+
+
+def _edge_ends(graph: MetricGraph, edge: int, z: float) -> list[tuple[int, float, float]]:
+    """Vertex, its distance along the edge and its distance from the point, for both ends of the edge."""
+    length = float(graph.lengths[edge])
+    return [(int(graph.tails[edge]), 0.0, z), (int(graph.heads[edge]), length, length - z)]
+
+
+def _backtrack(before: IntArray, first: int, last: int) -> IntArray:
+    """Vertices of a path from its predecessors."""
+    path = [last]
+    while path[-1] != first:
+        path.append(int(before[path[-1]]))
+    return np.array(path[::-1])
+
+
+def _edges_between(graph: MetricGraph, vertices: IntArray) -> list[tuple[int, float, float]]:
+    """The shortest edge between each two neighbours on a path, from the one to the other."""
+    low, high = np.minimum(graph.tails, graph.heads), np.maximum(graph.tails, graph.heads)
+    keys = low * graph.n_vertices + high
+    order = np.lexsort((graph.lengths, keys))
+    first, second = vertices[:-1], vertices[1:]
+    wanted = np.minimum(first, second) * graph.n_vertices + np.maximum(first, second)
+    found = order[np.searchsorted(keys[order], wanted)]
+    is_forward, lengths = graph.tails[found] == first, graph.lengths[found]
+    entered, left = np.where(is_forward, 0.0, lengths), np.where(is_forward, lengths, 0.0)
+    return list(zip(found.tolist(), entered.tolist(), left.tolist(), strict=True))
+
+
+def _as_steps(
+    graph: MetricGraph, steps: list[tuple[int, float, float]]
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Steps (edge, from, to) as arrays, without those of no length."""
+    taken = [step for step in steps if step[1] != step[2]]
+    if not taken:
+        raise PointError(
+            f"a path needs two different places, got edge {graph.edge_ids[steps[0][0]]!r}, {steps[0][1]:.6g} "
+            "twice; pass another end"
+        )
+    edges, entered, left = zip(*taken, strict=True)
+    return np.array(edges, dtype=np.int64), np.array(entered), np.array(left)
 
 
 # The largest distance between two points of a component, edges included.

@@ -26,7 +26,7 @@ from netbo.geometry.distances import component_labels, continuous_diameter, shor
 from netbo.geometry.identifiers import Ids, as_ids, as_sequence, index_by_id, indices_of
 from netbo.geometry.nearest import SegmentIndex
 from netbo.geometry.points import Points
-from netbo.geometry.transforms import cutting, merging, restrict, splitting
+from netbo.geometry.transforms import cut_at, merge_degree_two, restrict, split_at
 from netbo.geometry.validation import (
     as_attributes,
     as_drawing,
@@ -238,7 +238,7 @@ class MetricGraph:
         if points.graph is not None and not self.has_edges_of(points.graph):
             raise PointError(
                 f"points must lie on {self!r}, got points of {points.graph!r}; "
-                "map them with the transfer of splitting, merging or cutting"
+                "map them with the transfer of split_at, merge_degree_two or cut_at"
             )
         return Points(points.edge, points.z, graph=self)
 
@@ -279,16 +279,16 @@ class MetricGraph:
         return restrict(self, self.components[self.tails] == component)
 
     def split(self, x: Points) -> MetricGraph:
-        """Network with vertices at the points; see `splitting`, which also maps points."""
-        return splitting(self, x).graph
+        """Network with vertices at the points; see `split_at`, which also maps points."""
+        return split_at(self, x).graph
 
     def merge(self) -> MetricGraph:
-        """Network without vertices of degree two; see `merging`, which also maps points."""
-        return merging(self).graph
+        """Network without vertices of degree two; see `merge_degree_two`, which also maps points."""
+        return merge_degree_two(self).graph
 
     def cut(self, vertex: Hashable, edges: Any) -> MetricGraph:
-        """Network with a barrier at a vertex: the named edges end at a new vertex there; see `cutting`."""
-        return cutting(self, vertex, edges).graph
+        """Network with a barrier at a vertex: the named edges end at a new vertex there; see `cut_at`."""
+        return cut_at(self, vertex, edges).graph
 
     @cached_property
     def _edge_index(self) -> Mapping[Hashable, int]:

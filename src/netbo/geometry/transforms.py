@@ -95,7 +95,7 @@ def restrict(graph: MetricGraph, is_kept: BoolArray) -> MetricGraph:
 # Points made vertices.
 
 
-def splitting(graph: MetricGraph, points: Points) -> Refinement:
+def split_at(graph: MetricGraph, points: Points) -> Refinement:
     """Network with vertices at the points, and the map of points to it.
 
     Points at vertices change nothing and repeated points count once. The pieces of edge `id` are called (id,
@@ -172,7 +172,7 @@ def _with_new_vertices(graph: MetricGraph, edge: IntArray, z: FloatArray) -> Ids
 # Vertices of degree two removed: chains of edges become one edge each.
 
 
-def merging(graph: MetricGraph) -> Refinement:
+def merge_degree_two(graph: MetricGraph) -> Refinement:
     """Network without vertices of degree two, and the map of points to it.
 
     A joined edge has the id, the attributes and the direction of its first edge (that of lowest index), and
@@ -295,7 +295,7 @@ def _stretches(graph: MetricGraph, chains: _Chains) -> Stretches:
 # Barriers: edges detached from a vertex.
 
 
-def cutting(graph: MetricGraph, vertex: Hashable, edges: Any) -> Refinement:
+def cut_at(graph: MetricGraph, vertex: Hashable, edges: Any) -> Refinement:
     """Network with the named edges detached from a vertex, and the map of points to it.
 
     Their ends move to ONE new vertex at the same place: cut edges stay joined to each other there, and
@@ -340,11 +340,11 @@ def _with_twin(vertex_ids: Ids, vertex: Hashable) -> Ids:
 
 
 def merge_vertices(graph: MetricGraph, tolerance: float) -> MetricGraph:
-    """Network with vertices at most `tolerance` apart made one; see `contracting`, which also maps points."""
-    return contracting(graph, tolerance).graph
+    """Network with vertices at most `tolerance` apart made one; see `contract`, which also maps points."""
+    return contract(graph, tolerance).graph
 
 
-def contracting(graph: MetricGraph, tolerance: float) -> Refinement:
+def contract(graph: MetricGraph, tolerance: float) -> Refinement:
     """Network with vertices at most `tolerance` apart made one, and the map of points to it.
 
     One become the two ends of an edge no longer than the tolerance, which disappears, and vertices drawn no
