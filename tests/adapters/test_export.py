@@ -14,7 +14,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from netbo import MetricGraph, uniform_points
 from netbo.adapters.assembly.assemble import assemble
 from netbo.adapters.export import (
-    ShortLines,
     as_column,
     observations_table,
     pieces_frame,
@@ -24,6 +23,7 @@ from netbo.adapters.export import (
     write_observations,
 )
 from netbo.adapters.links import Links
+from netbo.adapters.short_lines import ShortLines
 from netbo.errors import NetworkError
 from netbo.optional import MissingPackageError
 from support.strategies import metric_graphs

@@ -1,4 +1,4 @@
-"""The networks people have: read, checked, addressed by their own ids, and given back on their map."""
+"""Readers of network formats, with a report and the user's addresses; measurements in, maps out."""
 
 from netbo.adapters.assembly.assemble import assemble
 from netbo.adapters.links import Links, Treatment

@@ -153,7 +153,7 @@ def _extremes(report: NetworkReport) -> list[str]:
     ]
 
 
-# What a graph shows to whoever looks: components, dead ends, near misses.
+# Facts of a graph for its report: components, dead ends, near misses.
 
 USUAL_GAP = 1e-3  # of the median drawn edge
 END_ZONE = 1.5  # tolerances; nearer to its end than that, an edge is near because its end is

@@ -1,4 +1,4 @@
-"""What is known of a network, back on the user's map: line pieces, points, tables; needs geopandas.
+"""Export to maps and tables: the network as short lines, points, observations; maps need geopandas.
 
 Layers carry the user's edge ids and measures along the user's edges, in the coordinate system of the source.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,142 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netbo.adapters.network import Network
-from netbo.adapters.projection import transform
-from netbo.arrays import BoolArray, FloatArray, IntArray, ranges
+from netbo.adapters.short_lines import ShortLines, addresses_of, coordinates_of, crs_of, graph_of
+from netbo.arrays import FloatArray
 from netbo.errors import NetworkError
 from netbo.files import replacing
 from netbo.geometry import MetricGraph, Points
-from netbo.geometry.places import corners_within
 from netbo.optional import require
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-# A network cut into short lines with the measures of their ends, as maps of other programs want them.
-
-USUAL_PIECES = 2000  # of a whole network, about; at least one an edge
-
-
-@dataclass(frozen=True, eq=False)
-class ShortLines:
-    """Pieces of edges, each from one fraction of its edge to another, that cover the network once."""
-
-    network: Network | MetricGraph
-    edge: IntArray  # (n,)
-    start: FloatArray  # (n,) fractions of the edge
-    stop: FloatArray  # (n,)
-
-    @classmethod
-    def cut(cls, network: Network | MetricGraph, max_piece: float | None = None) -> ShortLines:
-        """Even pieces of every edge, none longer than max_piece, by default about 2,000 in all."""
-        graph = graph_of(network)
-        longest = graph.total_length / USUAL_PIECES if max_piece is None else max_piece
-        if not longest > 0:
-            raise NetworkError(
-                f"max_piece must be a positive length, got {max_piece}; leave it out for about "
-                f"{USUAL_PIECES} pieces"
-            )
-        counts = np.maximum(np.ceil(graph.lengths / longest), 1).astype(np.int64)
-        edge = np.repeat(np.arange(graph.n_edges), counts)
-        number = ranges(np.zeros(graph.n_edges, dtype=np.int64), counts)
-        return cls(network, edge, number / counts[edge], (number + 1) / counts[edge])
-
-    @property
-    def graph(self) -> MetricGraph:
-        """The network's graph."""
-        return graph_of(self.network)
-
-    @property
-    def middles(self) -> Points:
-        """The point in the middle of each piece."""
-        middle = (self.start + self.stop) / 2
-        return Points(self.edge, middle * self.graph.lengths[self.edge], graph=self.graph)
-
-    @property
-    def ends(self) -> tuple[FloatArray, FloatArray]:
-        """Distances along the graph's edge at which each piece begins and ends."""
-        lengths = self.graph.lengths[self.edge]
-        return self.start * lengths, self.stop * lengths
-
-    def measures(self) -> tuple[list[Hashable], FloatArray, FloatArray]:
-        """The user's id of each piece, and its smaller and larger measure along the user's edge."""
-        ids, at_tail, at_head = _measures(self.network)
-        first, last = at_tail[self.edge], at_head[self.edge]
-        # Weighted ends, so that neighbours share a measure and the last one is the edge's own.
-        begin = (1 - self.start) * first + self.start * last
-        end = (1 - self.stop) * first + self.stop * last
-        return [ids[edge] for edge in self.edge.tolist()], np.minimum(begin, end), np.maximum(begin, end)
-
-    @property
-    def is_backwards(self) -> BoolArray:
-        """Whether the measure of the user's edge falls along the graph's edge, (n,)."""
-        _, at_tail, at_head = _measures(self.network)
-        return np.asarray((at_head < at_tail)[self.edge])
-
-    def geometry(self, crs: Any = None) -> Any:
-        """A shapely line for each piece, bends included, that runs with the measure."""
-        shapely = require("shapely", extra="geo", purpose="lines of a map")
-        graph = drawn_graph_of(self.network)
-        row, corner = corners_within(graph.drawing, self.edge, self.start, self.stop)
-        every = np.arange(len(self.edge))
-        rows = np.concatenate([every, row, every])
-        fraction = np.concatenate([self.start, graph.drawing.fractions[corner], self.stop])
-        order = np.lexsort((np.where(self.is_backwards[rows], -fraction, fraction), rows))
-        rows, fraction = rows[order], fraction[order]
-        edge = self.edge[rows]
-        points = Points(edge, fraction * graph.lengths[edge], graph=graph)
-        return shapely.linestrings(coordinates_of(self.network, points, crs), indices=rows)
-
-
-def graph_of(network: Network | MetricGraph) -> MetricGraph:
-    """The graph of a network, or the graph itself."""
-    return network if isinstance(network, MetricGraph) else network.graph
-
-
-def drawn_graph_of(network: Network | MetricGraph) -> MetricGraph:
-    """The graph, which must have coordinates."""
-    graph = graph_of(network)
-    if graph.dimension is None:
-        raise NetworkError(
-            f"a map needs coordinates, got {graph!r} without; pass positions= or curves= to the graph, or "
-            "write a table (.csv)"
-        )
-    return graph
-
-
-def crs_of(network: Network | MetricGraph) -> Any:
-    """Coordinate system of the source; None if it is not known."""
-    return network.crs if isinstance(network, MetricGraph) else network.report.crs
-
-
-def coordinates_of(network: Network | MetricGraph, points: Points, crs: Any = None) -> FloatArray:
-    """Coordinates in a coordinate system, by default that of the source."""
-    graph = drawn_graph_of(network)
-    if crs is not None and crs_of(network) is None:
-        raise NetworkError(
-            f"coordinates can be given in {crs!r:.60} only if their own system is known, got none; "
-            "pass crs= where the network is read"
-        )
-    if isinstance(network, MetricGraph):
-        return transform(graph.embed(points), graph.crs, crs)
-    return network.coordinates(points, crs=crs)
-
-
-def addresses_of(network: Network | MetricGraph, points: Points) -> tuple[list[Hashable], FloatArray]:
-    """The user's edge id of each point, and its distance from the start of the user's edge."""
-    bound = graph_of(network).bind(points)
-    if isinstance(network, MetricGraph):
-        return [network.edge_ids[edge] for edge in bound.edge.tolist()], bound.z
-    row, measure = network.addresses.measure(bound.edge, bound.z)
-    return [network.addresses.ids[link] for link in row.tolist()], measure
-
-
-def _measures(network: Network | MetricGraph) -> tuple[list[Hashable], FloatArray, FloatArray]:
-    """For each edge of the graph the user's id, and the measure at its tail and head."""
-    if isinstance(network, MetricGraph):
-        return list(network.edge_ids), np.zeros(network.n_edges), network.lengths
-    return network.addresses.for_edges()
 
 
 # Maps and tables on disk: whole or not at all.
@@ -231,12 +103,35 @@ def pieces_frame(
 ) -> Any:
     """A GeoDataFrame of short lines: edge_id, from_measure, to_measure, your columns, geometry.
 
-    columns: functions of Points, taken in the middle of each piece, such as {"mean": posterior.mean}; or one
-        value a piece, in the order of `ShortLines.cut(network, max_piece)`.
-    max_piece: longest piece, in the unit of the graph; by default about 2,000 pieces, at least one an edge.
-    crs: of the geometry, by default that of the source.
-
     Measures are distances from the start of your own edge, also where it was cut. Lines run with them.
+
+    Parameters
+    ----------
+    network : Network or MetricGraph
+        A drawn one.
+    columns : mapping
+        Functions of Points, taken in the middle of each piece, such as {"mean": posterior.mean}; or one
+        value a piece, in the order of `ShortLines.cut(network, max_piece)`.
+    max_piece : float, optional
+        Longest piece, in the unit of the graph; by default about 2,000 pieces, at least one an edge.
+    crs : optional
+        Of the geometry, by default that of the source.
+
+    Returns
+    -------
+    GeoDataFrame
+        One row a piece.
+
+    Raises
+    ------
+    NetworkError
+        If the network is not drawn, or a column has a wrong name or size.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> pieces_frame(netbo.interval(1.0), {"z": lambda x: x.z}, max_piece=0.5)["z"].tolist()
+    [0.25, 0.75]
     """
     geopandas = require("geopandas", extra="geo", purpose="a map")
     _require_names(columns)
@@ -259,7 +154,36 @@ def points_frame(
     *,
     crs: Any = None,
 ) -> Any:
-    """A GeoDataFrame of places: edge_id, distance from the start of your edge, your columns, geometry."""
+    """A GeoDataFrame of points: edge_id, distance from the start of your edge, your columns, geometry.
+
+    Parameters
+    ----------
+    network : Network or MetricGraph
+        A drawn one.
+    points : Points
+        Of the network.
+    columns : mapping, optional
+        One value a point.
+    crs : optional
+        Of the geometry, by default that of the source.
+
+    Returns
+    -------
+    GeoDataFrame
+        One row a point.
+
+    Raises
+    ------
+    NetworkError
+        If the network is not drawn, or a column has a wrong name or size.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> graph = netbo.interval(1.0)
+    >>> points_frame(graph, graph.points(0, [0.25, 0.5]), {"value": [1.0, 2.0]})["distance"].tolist()
+    [0.25, 0.5]
+    """
     geopandas = require("geopandas", extra="geo", purpose="a map")
     named = columns or {}
     _require_names(named)
@@ -283,12 +207,35 @@ def write_map(
 ) -> Path:
     """A GeoPackage (.gpkg) with one layer each, or one GeoJSON file (.geojson, .json) with all of them.
 
-    columns: of the layer `field`, as in `pieces_frame`; next_points: the layer `next`.
-    layers: GeoDataFrames by name, such as {"observations": points_frame(...)}.
-    crs: of a GeoPackage, by default that of the source. GeoJSON is in longitude and latitude (RFC 7946), and
-        a property `layer` tells its features apart.
-
     The file appears whole or not at all; one that was there is replaced.
+
+    Parameters
+    ----------
+    path : path
+        Its suffix chooses the format.
+    network : Network or MetricGraph
+        A drawn one.
+    columns : mapping, optional
+        Of the layer `field`, as in `pieces_frame`.
+    next_points : Points, optional
+        The layer `next`.
+    layers : mapping, optional
+        GeoDataFrames by name, such as {"observations": points_frame(...)}.
+    max_piece : float, optional
+        Longest piece of the layer `field`.
+    crs : optional
+        Of a GeoPackage, by default that of the source. GeoJSON is in longitude and latitude (RFC 7946), and a
+        property `layer` tells its features apart.
+
+    Returns
+    -------
+    Path
+        Of the file.
+
+    Raises
+    ------
+    NetworkError
+        If there is no layer, no such folder, or the coordinate system is unknown and the file is GeoJSON.
     """
     found: dict[str, Any] = {}
     if columns is not None:
@@ -309,7 +256,31 @@ def observations_table(
 ) -> pd.DataFrame:
     """One row a measurement: edge, distance (from the start of your edge), x, y, value, noise, status.
 
-    x and y are in the coordinate system of the source, and missing for a network without coordinates.
+    Parameters
+    ----------
+    network : Network or MetricGraph
+        What was measured.
+    points : Points
+        Where.
+    values : array_like
+        One a point.
+    noise : array_like, optional
+        Variances.
+    status : sequence of str, optional
+        By default "observed".
+
+    Returns
+    -------
+    DataFrame
+        x and y are in the coordinate system of the source, and missing for a network without coordinates.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> graph = netbo.interval(1.0)
+    >>> table = observations_table(graph, graph.points(0, [0.25]), [7.0])
+    >>> table[["edge", "distance", "value"]].values.tolist()
+    [[0.0, 0.25, 7.0]]
     """
     import pandas as pd  # noqa: PLC0415 - reading networks needs none
 
@@ -339,7 +310,20 @@ def write_observations(
     noise: ArrayLike | None = None,
     status: Sequence[str] | None = None,
 ) -> Path:
-    """The table of `observations_table` as CSV; numbers are written so that they read back exactly."""
+    """Write the table of `observations_table` as CSV; numbers read back exactly.
+
+    Parameters
+    ----------
+    path : path
+        Of the file; one that is there is replaced.
+    network, points, values, noise, status
+        As for `observations_table`.
+
+    Returns
+    -------
+    Path
+        Of the file.
+    """
     return write_csv(Path(path), observations_table(network, points, values, noise=noise, status=status))
 
 

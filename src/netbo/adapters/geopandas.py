@@ -1,4 +1,4 @@
-"""Lines of a GeoDataFrame, or of any file geopandas reads, as networks."""
+"""Reader of lines: GeoDataFrames and every file geopandas reads."""
 
 from __future__ import annotations
 
@@ -174,10 +174,47 @@ def read_geopandas(
     heights: bool = False,
     **assembly: Any,
 ) -> Network:
-    """Network of lines in a GeoDataFrame, several of them, or a file; see `links_from_geopandas`.
+    """Network of lines in a GeoDataFrame, several of them, or a file.
 
-    assembly: options of `assemble`, such as snap=, node= or barriers=. Lines meet where their ends are
-    exactly equal unless one of these says more.
+    Lines meet where their ends are exactly equal unless snap= or node= say more.
+
+    Parameters
+    ----------
+    source : GeoDataFrame, GeoSeries, list of them, or path
+        Lines; a file may be GeoPackage, Shapefile, GeoJSON or whatever geopandas reads.
+    id : str, optional
+        Column that names the features; None: the index, in a file the feature id. With several frames that is
+        (number of the frame, index).
+    length : str, optional
+        Column that holds the lengths, in `unit`; None: the drawing is measured.
+    layer : str, optional
+        Of a file that has several.
+    crs : optional
+        Coordinate system of frames that carry none.
+    unit : str, optional
+        Of the lengths.
+    heights : bool, default False
+        Whether to keep third coordinates.
+    **assembly
+        Options of `assemble`, such as snap=, node= or barriers=.
+
+    Returns
+    -------
+    Network
+        Graph, report and addresses.
+
+    Raises
+    ------
+    NetworkError
+        If the file cannot be read, a feature is no line, or a column is missing.
+
+    Examples
+    --------
+    >>> import geopandas, shapely
+    >>> lines = [shapely.LineString([(0, 0), (3, 4)]), shapely.LineString([(3, 4), (3, 10)])]
+    >>> frame = geopandas.GeoDataFrame({"pipe": ["a", "b"]}, geometry=lines, crs="EPSG:32630")
+    >>> read_geopandas(frame, id="pipe", coordinates_are_lengths=True).graph
+    MetricGraph(3 vertices, 2 edges, total length 11 m, 1 component)
     """
     links = links_from_geopandas(
         source, id=id, length=length, layer=layer, crs=crs, unit=unit, heights=heights
@@ -195,16 +232,7 @@ def links_from_geopandas(
     unit: str | None = None,
     heights: bool = False,
 ) -> Links:
-    """What lines in a table say; nothing but their ends says what meets.
-
-    source: a GeoDataFrame or GeoSeries, a list of them, or a file (GeoPackage, Shapefile, GeoJSON, ...).
-    id: column that names the features; None: the index, in a file the feature id. With several frames that
-        is (number of the frame, index).
-    length: column that holds the lengths, in `unit`; None: the drawing is measured.
-    layer: of a file that has several.
-    crs: coordinate system of frames that carry none.
-    heights: whether to keep third coordinates.
-    """
+    """Links of lines in a table; parameters are those of `read_geopandas`."""
     frame, name = _frame_of(source, layer)
     ids = _ids(frame, id, name)
     parts = line_parts(ids, frame.geometry.tolist(), name, heights=heights)

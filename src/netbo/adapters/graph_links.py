@@ -1,4 +1,4 @@
-"""From the rows of a NetworkX graph to links: curve directions settled, two-way streets kept once."""
+"""Links of a NetworkX graph: curves directed from tail to head, opposite edges merged."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SameStreet = Callable[[int, int], bool]
 
 @dataclass(frozen=True, eq=False)
 class TwoWays:
-    """Rows to keep, the ids they answer to besides their own, and what was decided."""
+    """Rows to keep, further ids of theirs, and notes for the report."""
 
     kept: list[int]
     aliases: dict[Hashable, tuple[Hashable, bool]]

@@ -1,4 +1,4 @@
-"""The edges of a NetworkX graph as rows, and where its nodes are."""
+"""Edges of a NetworkX graph as rows, and the positions of its nodes."""
 
 from __future__ import annotations
 

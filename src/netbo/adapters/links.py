@@ -1,4 +1,4 @@
-"""Links, the record between readers and assembly: one row a link, as the file has it."""
+"""Links: the record between readers and assembly, one row per link of the source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measurements people already have, in a table: put on the network, with how far off it they were."""
+"""Measurements from a table, snapped to the network."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LISTED_ROWS = 5
 
 @dataclass(frozen=True, eq=False)
 class Measurements:
-    """Values measured at points of a network."""
+    """Values measured at points of a network; made by `snap_measurements`."""
 
     points: Points
     values: FloatArray
@@ -50,16 +50,47 @@ def snap_measurements(
     fraction: str | None = None,
     start: str | None = None,
 ) -> Measurements:
-    """Measurements of a table (a DataFrame, or the path of a CSV file) as points and values.
+    """Measurements of a table as points and values.
 
-    limit: how far from the network a place may lie, in the unit of the map (metres once projected). Needed
-        for coordinates.
-    keep: "all" refuses a table with places beyond the limit and lists them; "near" leaves those rows out.
-    value, noise: columns of the values and of their variances.
-    x, y, crs: columns of coordinates, by default x and y, or lon and lat, and their coordinate system, by
-        default that of the network's source (columns called lon and lat are degrees).
-    edge, distance, fraction, start: columns of your addresses, by default edge and distance; `start` names
-        the end from which each distance counts.
+    Parameters
+    ----------
+    network : Network or MetricGraph
+        What was measured.
+    table : DataFrame or path
+        One row a measurement; a path is that of a CSV file.
+    limit : float, optional
+        How far from the network a place may lie, in the unit of the map (metres once projected). Needed for
+        coordinates.
+    keep : {"all", "near"}
+        "all" refuses a table with places beyond the limit and lists them; "near" leaves those rows out.
+    value, noise : str
+        Columns of the values and of their variances.
+    x, y : str, optional
+        Columns of coordinates, by default x and y, or lon and lat.
+    crs : optional
+        Their coordinate system, by default that of the network's source (columns called lon and lat are
+        degrees).
+    edge, distance, fraction, start : str, optional
+        Columns of your addresses, by default edge and distance; `start` names the end from which each
+        distance counts.
+
+    Returns
+    -------
+    Measurements
+        Points, values, distances off the network and rows of the table.
+
+    Raises
+    ------
+    NetworkError
+        If a column is missing, a value is no number, or a place is not on the network.
+
+    Examples
+    --------
+    >>> import netbo, pandas
+    >>> table = pandas.DataFrame({"x": [0.5, 0.1], "y": [0.02, 0.0], "value": [3.0, 4.0]})
+    >>> found = snap_measurements(netbo.interval(1.0), table, limit=0.1)
+    >>> found.points.z.tolist(), found.off.tolist()
+    ([0.5, 0.1], [0.02, 0.0])
     """
     whole = as_network(network)
     frame = _as_frame(table)

@@ -1,4 +1,4 @@
-"""Networks in a JSON file of our own: plain, exact to the last digit, and checked when read.
+"""JSON format of netbo for networks: exact to the last digit, with a checksum.
 
 The document is {"format": "netbo-network", "version": 1, "graph": ..., "addresses": ..., "report": ...,
 "sha256": content hash of the graph}. Floats are written with all their digits; what JSON lacks (tuples, NaN,
@@ -151,13 +151,52 @@ def load(document: Any) -> Network:
 def write_network(
     network: Network | MetricGraph, path: str | Path, *, attributes: Iterable[str] | None = None
 ) -> None:
-    """Write a network to a file, as a whole or not at all."""
+    """Write a network to a JSON file, as a whole or not at all.
+
+    Parameters
+    ----------
+    network : Network or MetricGraph
+        What to write, with its report and addresses.
+    path : path
+        Of the file; one that is there is replaced.
+    attributes : iterable of str, optional
+        Edge attributes to keep, by default all.
+
+    Raises
+    ------
+    NetworkError
+        If there is no such folder, or an attribute cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, netbo
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_network(netbo.star(3), pathlib.Path(folder) / "star.json")
+    ...     read_network(pathlib.Path(folder) / "star.json").graph
+    MetricGraph(4 vertices, 3 edges, total length 3, 1 component)
+    """
     text = json.dumps(dump(network, attributes=attributes), allow_nan=False)
     write_text(Path(path), text + "\n")
 
 
 def read_network(path: str | Path) -> Network:
-    """The network of a file made by `write_network`."""
+    """The network of a file made by `write_network`.
+
+    Parameters
+    ----------
+    path : path
+        Of the file.
+
+    Returns
+    -------
+    Network
+        Equal to the one written, to the last digit.
+
+    Raises
+    ------
+    NetworkError
+        If there is no such file, or it is damaged: its checksum does not fit.
+    """
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError as cause:

@@ -1,4 +1,4 @@
-"""A network as its owner knows it: the graph, a report on it, and the owner's addresses."""
+"""Network: a metric graph, the report on it, and the addresses of points in the user's own ids."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from netbo.wording import counted
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A place in the words of the network's owner: so far along this edge, measured from the end `start`."""
+    """A point in the user's words: an edge id and a distance or fraction from the end `start`."""
 
     edge_id: Hashable
     distance: float
@@ -44,7 +44,7 @@ class Address:
 
 @dataclass(frozen=True, eq=False)
 class Addresses:
-    """Where each of the user's links lies on the graph: one piece, several if it was cut, or a mere place.
+    """Where each of the user's links lies on the graph: one piece, several if it was cut, or a single point.
 
     Piece p of a link runs from `begin[p]` to `end[p]` along the link, and from `z_begin[p]` to `z_end[p]`
     along the graph's edge `edge[p]`; between them both grow in proportion. A link that was contracted has one
@@ -184,12 +184,29 @@ class Addresses:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A network as its owner knows it; `graph, report = network` unpacks it; maximize and Optimizer take it.
+    """A network as its owner knows it; `maximize`, `Optimizer` and `Study` take it.
 
-    graph: drawn in a metric coordinate system (`graph.crs`); a link that was cut in several is there as
-        edges (id, 0), (id, 1), ...
-    report: what was found and what was done, to be read before trust; print it.
-    addresses: which stretch of which link each edge is.
+    Made by `netbo.read` and the readers, or by `as_network` from a graph; `graph, report = network` unpacks
+    it.
+
+    Parameters
+    ----------
+    graph : MetricGraph
+        Drawn in a metric coordinate system (`graph.crs`); a link that was cut in several is there as edges
+        (id, 0), (id, 1), ...
+    report : NetworkReport
+        What was found and what was done, to be read before trust; print it.
+    addresses : Addresses
+        Which interval of which link each edge is.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> network = as_network(netbo.star(3))
+    >>> network
+    Network(MetricGraph(4 vertices, 3 edges, total length 3, 1 component))
+    >>> network.address(network.points(2, fraction=0.25))[0].distance
+    0.25
     """
 
     graph: MetricGraph
@@ -216,8 +233,27 @@ class Network:
     ) -> Points:
         """Points at a distance along your links, or at a fraction (0 to 1) of them.
 
-        Measured along the whole link also where it was cut into pieces, from its tail or from the end named
-        by `start`. Other ids of a link (the second direction of a street) measure from their own tail.
+        Measured along the whole link also where it was cut into pieces. Other ids of a link (the second
+        direction of a street) measure from their own tail.
+
+        Parameters
+        ----------
+        edge_ids : hashable or sequence
+            Your ids, one or several; one is repeated as needed.
+        distance, fraction : array_like
+            Exactly one of them.
+        start : hashable or sequence, optional
+            The end from which it counts, by default the tail.
+
+        Returns
+        -------
+        Points
+            Bound to the graph.
+
+        Raises
+        ------
+        PointError
+            If an id is unknown or a distance lies beyond its link.
         """
         row, is_reversed = self._table.find(edge_ids)
         given = [value for value in (distance, fraction) if value is not None]
@@ -239,7 +275,20 @@ class Network:
         return Points(edge, z, graph=self.graph)
 
     def address(self, points: Points | Point | Iterable[Point], *, start: Any = None) -> list[Address]:
-        """Your address of each point: link id, distance and fraction from its tail or the end `start`."""
+        """Your address of each point.
+
+        Parameters
+        ----------
+        points : Points, Point or iterable of Point
+            Points of the graph.
+        start : hashable or sequence, optional
+            The end from which distances count, by default the tail.
+
+        Returns
+        -------
+        list of Address
+            Link id, distance and fraction, and the end from which they count.
+        """
         bound = self._bound(points)
         row, measure = self.addresses.measure(bound.edge, bound.z)
         from_head = self._from_head(row, np.zeros(len(row), dtype=np.bool_), start)
@@ -258,8 +307,26 @@ class Network:
     ) -> tuple[Points, FloatArray]:
         """Points of the network nearest to places, and how far off it the places lie.
 
-        crs: coordinate system of the places, by default that of the source. Distances and `limit` are in the
-        unit of the map: metres once projected.
+        Parameters
+        ----------
+        xy : array_like
+            Coordinates, (n, 2).
+        crs : optional
+            Their coordinate system, by default that of the source.
+        limit : float, optional
+            Farthest a place may lie off, in the unit of the map: metres once projected.
+
+        Returns
+        -------
+        points : Points
+            Bound to the graph.
+        off : ndarray
+            Distances in the unit of the map, (n,).
+
+        Raises
+        ------
+        PointError
+            If a place lies beyond the limit.
         """
         source = self.report.crs if crs is None else crs
         if source is None or self.graph.crs is None:
@@ -272,7 +339,20 @@ class Network:
         return self.graph.nearest(transform(places, source, self.graph.crs), limit)
 
     def coordinates(self, points: Points | Point | Iterable[Point], *, crs: Any = None) -> FloatArray:
-        """Coordinates of points, (n, 2 or 3), by default in the coordinate system of the source."""
+        """Coordinates of points.
+
+        Parameters
+        ----------
+        points : Points, Point or iterable of Point
+            Points of the graph.
+        crs : optional
+            Coordinate system of the answer, by default that of the source.
+
+        Returns
+        -------
+        ndarray
+            (n, 2 or 3).
+        """
         places = self.graph.embed(self._bound(points))
         return transform(places, self.graph.crs, self.report.crs if crs is None else crs)
 

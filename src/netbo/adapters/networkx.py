@@ -1,4 +1,4 @@
-"""NetworkX graphs as networks: any of its four kinds, with a length attribute and perhaps a drawing."""
+"""Reader of NetworkX graphs of all four kinds, and of GraphML."""
 
 from __future__ import annotations
 
@@ -36,10 +36,44 @@ def read_networkx(
     unit: str | None = None,
     **assembly: Any,
 ) -> Network:
-    """Network of a NetworkX graph or a GraphML file; its options are those of `links_from_networkx`.
+    """Network of a NetworkX graph or a GraphML file.
 
-    assembly: options of `assemble`, such as snap= or barriers=.
+    Parameters
+    ----------
+    source : networkx.Graph, any of its kinds, or path
+        The graph, or a GraphML file of one.
+    length : str or None, default "length"
+        Edge attribute that holds the lengths, in `unit`; None: the drawing is measured.
+    id : str, optional
+        Edge attribute that names the edges; None: (u, v), in a multigraph (u, v, key). An undirected edge
+        named by its ends answers to (v, u) as well.
+    geometry : str or None, default "geometry"
+        Edge attribute that holds the courses (LineStrings or arrays of corners); None: edges are straight.
+    positions : str, pair of str or mapping, optional
+        Node attribute that holds pairs, two attributes, or a mapping; None: x and y, pos, or lon and lat,
+        whichever all nodes have.
+    directions : {"merge", "keep"}
+        Of a directed graph: "merge" makes one edge of two opposite ones with one course and length, "keep"
+        leaves them apart.
+    crs : optional
+        Coordinate system, by default graph.graph["crs"].
+    unit : str, optional
+        Of the lengths.
+    **assembly
+        Options of `assemble`, such as snap= or barriers=.
 
+    Returns
+    -------
+    Network
+        Graph, report and addresses.
+
+    Raises
+    ------
+    NetworkError
+        If the source is no graph, or edges have neither lengths nor a drawing.
+
+    Examples
+    --------
     >>> import networkx
     >>> graph = networkx.Graph()
     >>> graph.add_edge("well", "school", length=120.0)
@@ -65,20 +99,7 @@ def links_from_networkx(
     crs: Any = None,
     unit: str | None = None,
 ) -> Links:
-    """What a NetworkX graph says about its edges.
-
-    source: the graph, or a GraphML file of one.
-    length: edge attribute that holds the lengths, in `unit`; None: the drawing is measured.
-    id: edge attribute that names the edges; None: (u, v), in a multigraph (u, v, key). An undirected edge
-        named by its ends answers to (v, u) as well.
-    geometry: edge attribute that holds the courses (LineStrings or arrays of corners); None: edges are
-        straight.
-    positions: node attribute that holds pairs, two attributes, or a mapping; None: x and y, pos, or lon and
-        lat, whichever all nodes have.
-    directions: of a directed graph: "merge" makes one edge of two opposite ones with one course and length,
-        "keep" leaves them apart.
-    crs: coordinate system, by default graph.graph["crs"].
-    """
+    """Links of a NetworkX graph; parameters are those of `read_networkx`."""
     require_directions(directions)
     graph, name = source, f"NetworkX {type(source).__name__}"
     if isinstance(source, str | PathLike):

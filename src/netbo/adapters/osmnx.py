@@ -1,4 +1,4 @@
-"""OSMnx graphs as networks: both directions of a street once, lengths in metres, ids as OSMnx has them."""
+"""Reader of OSMnx street networks: both directions of a street once, lengths in metres."""
 
 from __future__ import annotations
 
@@ -27,9 +27,40 @@ from netbo.optional import require
 def read_osmnx(
     source: Any, *, length: str | None = "length", directions: Directions = "merge", **assembly: Any
 ) -> Network:
-    """Network of an OSMnx graph, or of a GraphML file saved by OSMnx; see `links_from_osmnx`.
+    """Network of an OSMnx graph, or of a GraphML file saved by OSMnx; streets are named (u, v, key).
 
-    assembly: options of `assemble`, such as metric_crs= or barriers=.
+    Parameters
+    ----------
+    source : networkx.MultiDiGraph, networkx.MultiGraph or path
+        The graph, or a file of one.
+    length : str or None, default "length"
+        Edge attribute that holds the lengths in metres, which OSMnx measures on the globe; None: the drawing
+        is measured.
+    directions : {"merge", "keep"}
+        "merge" makes one edge of the two directions of a street (same osmid, same course, same length), which
+        answers to both ids; "keep" leaves them apart. One-way streets stay as they are.
+    **assembly
+        Options of `assemble`, such as metric_crs= or barriers=.
+
+    Returns
+    -------
+    Network
+        Graph, report and addresses.
+
+    Raises
+    ------
+    NetworkError
+        If the graph names no coordinate system, or the file is no GraphML of OSMnx.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> graph = networkx.MultiDiGraph(crs="EPSG:32630")
+    >>> graph.add_node(1, x=0.0, y=0.0)
+    >>> graph.add_node(2, x=30.0, y=40.0)
+    >>> _ = [graph.add_edge(*ends, osmid=7, length=50.0) for ends in ((1, 2), (2, 1))]
+    >>> read_osmnx(graph, coordinates_are_lengths=True).graph
+    MetricGraph(2 vertices, 1 edge, total length 50 m, 1 component)
     """
     return assemble(links_from_osmnx(source, length=length, directions=directions), **assembly)
 
@@ -37,13 +68,7 @@ def read_osmnx(
 def links_from_osmnx(
     source: Any, *, length: str | None = "length", directions: Directions = "merge"
 ) -> Links:
-    """What an OSMnx graph says about its streets, each named (u, v, key).
-
-    length: edge attribute that holds the lengths in metres, which OSMnx measures on the globe; None: the
-        drawing is measured.
-    directions: "merge" makes one edge of the two directions of a street (same osmid, same course, same
-        length), which answers to both ids; "keep" leaves them apart. One-way streets stay as they are.
-    """
+    """Links of an OSMnx graph; parameters are those of `read_osmnx`."""
     require_directions(directions)
     name = "OSMnx graph"
     graph = source

@@ -1,4 +1,4 @@
-"""Which vertices and edges lie near one another, and links stored twice."""
+"""Proximity searches: close vertices, vertices near lines, duplicate links."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUERY_BLOCK = 20_000  # places looked up at once: their candidates are held in m
 
 @dataclass(frozen=True, eq=False)
 class Touches:
-    """Places near lines: place number, line, fraction of the line before the nearest point, distance."""
+    """Vertices near lines: vertex, line, fraction of the line before the nearest point, distance."""
 
     place: IntArray
     line: IntArray

@@ -1,4 +1,4 @@
-"""One door for all networks: the format is recognised, the reader is called."""
+"""The function `read`: recognises the format of a source and calls its reader."""
 
 from __future__ import annotations
 
@@ -36,13 +36,30 @@ SNIFFED = 200_000  # characters of a GraphML file that are searched for the mark
 def read(source: Any, *, format: str | None = None, **options: Any) -> Network:  # noqa: A002
     """A network from a file, a name or an object, with a report on it.
 
-    source: a path to GeoPackage, Shapefile (also zipped), GeoJSON, GraphML, EPANET .inp, pandapower .json,
-        SWC, or JSON of our own; a name of topohub such as "sndlib/newyork"; or a NetworkX, OSMnx, geopandas,
-        WNTR or pandapower object, or a MetricGraph.
-    format: one of "networkx", "geopandas", "osmnx", "wntr", "pandapower", "topohub", "swc", "json" where the
-        source does not say.
-    options: of the reader (see netbo.adapters) and of `assemble`: lengths, snap, node, barriers, ...
+    Parameters
+    ----------
+    source : path, str or object
+        A path to GeoPackage, Shapefile (also zipped), GeoJSON, GraphML, EPANET .inp, pandapower .json, SWC,
+        or JSON of our own; a name of topohub such as "sndlib/newyork"; or a NetworkX, OSMnx, geopandas, WNTR
+        or pandapower object, or a MetricGraph.
+    format : str, optional
+        "networkx", "geopandas", "osmnx", "wntr", "pandapower", "topohub", "swc" or "json" where the source
+        does not say.
+    **options
+        Of the reader (see netbo.adapters) and of `assemble`: lengths, snap, node, barriers, ...
 
+    Returns
+    -------
+    Network
+        Graph, report and addresses; print the report before you trust the graph.
+
+    Raises
+    ------
+    NetworkError
+        If the format cannot be told, an option is unknown, or the source is no network.
+
+    Examples
+    --------
     >>> import networkx
     >>> streets = networkx.Graph()
     >>> streets.add_edge("church", "mill", length=120.0)

@@ -1,4 +1,4 @@
-"""What was found in a network and what was done to it: to be read before anything is believed."""
+"""NetworkReport: what was found in a source and what was done to it, and its text."""
 
 from __future__ import annotations
 
@@ -87,6 +87,35 @@ class NetworkReport:
     """What was found in a network and what was done to it; print it, or take `as_dict()`.
 
     Distances of gaps and joins are in `map_unit`, lengths in `unit`. `warnings` come first in print.
+
+    Attributes
+    ----------
+    source : str
+        Where the network comes from, for people.
+    warnings, notes : tuple of str
+        What may change results, and what readers decided.
+    n_links, n_edges, n_vertices, n_components : int
+        Of the source and of the graph.
+    total_length, shortest, longest, unit
+        Lengths of edges.
+    gaps, dead_ends, false_dead_ends, duplicates
+        Suspects: near misses, ends, ends with a near miss, links stored twice.
+    treated, noded, barriers
+        What was done to links.
+    length_source, length_comparison, crs, projection, map_unit, map_scale
+        Where lengths come from and how the drawing compares.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> report = netbo.read(netbo.star(3)).report
+    >>> report.n_edges, report.dead_ends, report.warnings
+    (3, (1, 2, 3), ())
+    >>> print(report)  # doctest: +ELLIPSIS
+    Network from a graph
+      nothing to warn of
+      size            3 edges and 4 vertices from 3 links
+      ...
     """
 
     source: str

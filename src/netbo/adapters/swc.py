@@ -1,4 +1,4 @@
-"""Morphologies of neurons: SWC files, whose samples are joined to trees of cables."""
+"""Reader of neuron morphologies: SWC files as trees of cables."""
 
 from __future__ import annotations
 
@@ -33,23 +33,47 @@ class Sample:
 
 
 def read_swc(source: str | Path, *, sections: bool = True, unit: str = "um", **assembly: Any) -> Network:
-    """Network of an SWC file; the reader's options are those of `links_from_swc`.
+    r"""Network of an SWC file.
 
-    assembly: options of `assemble`, such as barriers=.
+    Edges point away from the root; lengths are those of the drawn cables in three dimensions. The columns
+    `samples` and `distances` hold the ids along each edge and how far from its tail they are.
+
+    Parameters
+    ----------
+    source : path
+        The file.
+    sections : bool, default True
+        An edge is an unbranched cable from a root or branching to the next branching or tip, named by the id
+        of its last sample; False: one edge a segment, named by the sample at its far end.
+    unit : str, default "um"
+        Of the coordinates; micrometres by custom, the file does not say.
+    **assembly
+        Options of `assemble`, such as barriers=.
+
+    Returns
+    -------
+    Network
+        Graph, report and addresses.
+
+    Raises
+    ------
+    NetworkError
+        If a line is no sample, or samples do not lead to a root.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "cell.swc"
+    ...     _ = path.write_text("1 1 0 0 0 1 -1\n2 3 0 3 4 1 1\n3 3 0 3 9 1 2\n")
+    ...     read_swc(path).graph
+    MetricGraph(2 vertices, 1 edge, total length 10 um, 1 component)
     """
     return assemble(links_from_swc(source, sections=sections, unit=unit), **assembly)
 
 
 def links_from_swc(source: str | Path, *, sections: bool = True, unit: str = "um") -> Links:
-    """What an SWC file says about its cables.
-
-    sections: an edge is an unbranched cable from a root or branching to the next branching or tip, named by
-        the id of its last sample; False: one edge a segment, named by the sample at its far end.
-    unit: of the coordinates; micrometres by custom, the file does not say.
-
-    Edges point away from the root; lengths are those of the drawn cables in three dimensions. The columns
-    `samples` and `distances` hold the ids along each edge and how far from its tail they are.
-    """
+    """Links of an SWC file; parameters are those of `read_swc`."""
     samples = _read_samples(Path(source))
     rows = list(_sections(samples) if sections else _segments(samples))
     curves = [np.array([samples[each].position for each in row]) for row in rows]

@@ -1,4 +1,4 @@
-"""Telecommunication networks of topohub: SNDlib, the Topology Zoo, backbones, CAIDA, Gabriel graphs."""
+"""Reader of topohub's telecommunication networks: SNDlib, Topology Zoo, backbones, CAIDA, Gabriel graphs."""
 
 from __future__ import annotations
 
@@ -40,10 +40,40 @@ def read_topohub(
 ) -> Network:
     """Network of a stored topology such as 'sndlib/newyork' or 'topozoo/Abilene'.
 
-    scale: length of one unit of the stored positions; it makes lengths of drawings in pixels, as
-        `coordinates_are_lengths=True` does with scale 1.
-    positions, unit: as for `links_from_topohub`.
-    assembly: options of `assemble`.
+    Vertices are named as stored, links by their pairs of vertices, which are also found the other way round.
+    Where names are missing or repeat, the stored numbers name the vertices.
+
+    Parameters
+    ----------
+    key : str
+        Group and name.
+    scale : float, optional
+        Length of one unit of the stored positions, for drawings in pixels or in a plane; it makes lengths of
+        pixels, as `coordinates_are_lengths=True` does with scale 1.
+    positions : Positions or str, optional
+        What they are. None decides from the data: `dist` equal to their straight distances: a plane; within
+        the ranges of longitude and latitude, and not all whole numbers: degrees; else pixels, whose `dist` is
+        a great-circle formula applied to pixels and must not be used.
+    unit : str, optional
+        Of the lengths; km for degrees.
+    **assembly
+        Options of `assemble`.
+
+    Returns
+    -------
+    Network
+        Graph, report and addresses.
+
+    Raises
+    ------
+    NetworkError
+        If there is no such key, or positions are pixels and nothing says how long one is.
+
+    Examples
+    --------
+    >>> graph = read_topohub("topozoo/Abilene").graph
+    >>> graph.n_vertices, graph.n_edges, graph.unit
+    (11, 14, 'km')
     """
     links = links_from_topohub(key, scale=scale, positions=positions, unit=unit)
     if scale is not None:
@@ -54,17 +84,7 @@ def read_topohub(
 def links_from_topohub(
     key: str, *, scale: float | None = None, positions: Positions | str | None = None, unit: str | None = None
 ) -> Links:
-    """What topohub stores about the links of a network.
-
-    scale: positions are multiplied by it; for drawings in pixels or in a plane only.
-    positions: what they are. None decides from the data: `dist` equal to their straight distances: a plane;
-        within the ranges of longitude and latitude, and not all whole numbers: degrees; else pixels, whose
-        `dist` is a great-circle formula applied to pixels and must not be used.
-    unit: of the lengths; km for degrees.
-
-    Vertices are named as stored, links by their pairs of vertices, which are also found the other way round.
-    Where names are missing or repeat, the stored numbers name the vertices.
-    """
+    """Links of a stored topology; parameters are those of `read_topohub`."""
     stored = _stored(key)
     nodes, edges = stored["nodes"], stored["edges"]
     names, named = _names(nodes)

@@ -43,16 +43,35 @@ from netbo.wording import counted
 class MetricGraph:
     """A network of edges with lengths; loops, parallel edges and several components are welcome.
 
-    tails, heads: vertex indices 0, 1, ... of both ends of each edge, also when `vertex_ids` are given.
-    lengths: one per edge, in the unit of the graph. None takes the drawn lengths from curves or positions.
-    curves: one (k, 2) or (k, 3) array per edge from tail to head, or None for a straight one. A distance
-        along the edge is drawn at the same share of the curve's length. Their ends give missing positions.
-    positions: (n_vertices, 2 or 3) coordinates, in the coordinate system named by `crs`.
-    edge_ids, vertex_ids: your own unique names; points are addressed by them.
-    edge_attributes: columns of one value per edge, kept as they are.
-
     Everything is read-only; `dataclasses.replace` makes a changed graph.
 
+    Parameters
+    ----------
+    tails, heads : array_like of int
+        Vertex indices 0, 1, ... of both ends of each edge, also when `vertex_ids` are given.
+    lengths : array_like or None
+        One per edge, in the unit of the graph. None takes the drawn lengths from curves or positions.
+    curves : sequence of array_like, optional
+        One (k, 2) or (k, 3) array per edge from tail to head, or None for a straight one. A distance along
+        the edge is drawn at the same share of the curve's length. Their ends give missing positions.
+    positions : array_like, optional
+        Coordinates of the vertices, (n_vertices, 2 or 3).
+    crs : optional
+        Coordinate system of curves and positions, as pyproj takes it.
+    unit : str, optional
+        Of the lengths, for people.
+    edge_ids, vertex_ids : iterable of hashable, optional
+        Your own unique names; points are addressed by them. By default 0, 1, ...
+    edge_attributes : mapping, optional
+        Columns of one value per edge, kept as they are.
+
+    Raises
+    ------
+    GraphError
+        If a length is not positive and finite, an id repeats, or sizes do not match.
+
+    Examples
+    --------
     >>> graph = MetricGraph([0, 1, 1], [1, 2, 2], [1.0, 2.0, 3.0], edge_ids=["a", "b", "c"], unit="km")
     >>> graph
     MetricGraph(3 vertices, 3 edges, total length 6 km, 1 component)

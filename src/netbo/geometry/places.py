@@ -113,7 +113,33 @@ class PlaceIndex:
 
 
 def uniform_points(graph: MetricGraph, n: int, rng: Generator) -> Points:
-    """Independent points, n of them, uniform in length."""
+    """Independent points, n of them, uniform in length.
+
+    Parameters
+    ----------
+    graph : MetricGraph
+        The network.
+    n : int
+        How many.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    Points
+        Bound to the graph; long edges have more of them.
+
+    Raises
+    ------
+    ParameterError
+        If n is negative.
+
+    Examples
+    --------
+    >>> from netbo import star
+    >>> len(uniform_points(star(3), 100, np.random.default_rng(0)))
+    100
+    """
     if n < 0:
         raise ParameterError(f"n counts points, got {n}; ask for 0 or more")
     edge = rng.choice(graph.n_edges, size=n, p=graph.lengths / graph.total_length)

@@ -20,7 +20,27 @@ VERTEX_TOLERANCE = 1e-12  # relative to the edge; a point this little beyond an 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One place on a network, in the words of its user; it holds no graph and travels between processes."""
+    """One point of a network, as its user names it; it holds no graph and travels between processes.
+
+    Parameters
+    ----------
+    edge : int
+        Index of the edge.
+    z : float
+        Distance along the edge from its tail, in the unit of the graph; also called `distance`.
+    edge_id : hashable, optional
+        The user's name of the edge, by default its index.
+    fraction : float, optional
+        Share of the edge before the point; None if the graph was not known.
+    xy : tuple of float, optional
+        Coordinates; None if the graph is not drawn.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> netbo.interval(2.0).points(0, 0.5)[0]
+    Point(edge=0, z=0.5, edge_id=0, fraction=0.25, xy=(0.5, 0.0))
+    """
 
     edge: int
     z: float
@@ -40,10 +60,26 @@ class Point:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """n points of a metric graph; iterating gives `Point`, slicing and masks give `Points`.
+    """Points x = (e, z) of a metric graph; iterating gives `Point`, slices and masks give `Points`.
 
     Bound to a graph they are known to lie on it, and each `Point` carries its edge id, fraction and place.
 
+    Parameters
+    ----------
+    edge : array_like of int
+        Index of the edge of each point, (n,).
+    z : array_like
+        Distance of each point along its edge from the tail, (n,).
+    graph : MetricGraph, optional
+        The graph to bind them to.
+
+    Raises
+    ------
+    PointError
+        If sizes differ, a distance is negative or not finite, or a point does not lie on its edge.
+
+    Examples
+    --------
     >>> points = Points([0, 0, 2], [0.0, 1.5, 0.25])
     >>> len(points), points[1].edge, points[1].distance
     (3, 0, 1.5)

@@ -18,6 +18,18 @@ CIRCLE_CORNERS = 128  # the drawing is within 0.03 % of the radius
 def interval(length: float = 1.0) -> MetricGraph:
     """One edge between two vertices, drawn from (0, 0) to (length, 0).
 
+    Parameters
+    ----------
+    length : float, default 1.0
+        Of the edge.
+
+    Returns
+    -------
+    MetricGraph
+        With edge 0 from vertex 0 to vertex 1.
+
+    Examples
+    --------
     >>> interval(3.0)
     MetricGraph(2 vertices, 1 edge, total length 3, 1 component)
     """
@@ -25,7 +37,23 @@ def interval(length: float = 1.0) -> MetricGraph:
 
 
 def circle(length: float = 1.0) -> MetricGraph:
-    """One loop at one vertex, drawn as a polygon around (0, 0) but of exactly the given length."""
+    """One loop at one vertex, drawn as a polygon around (0, 0) but of exactly the given length.
+
+    Parameters
+    ----------
+    length : float, default 1.0
+        Of the loop.
+
+    Returns
+    -------
+    MetricGraph
+        With edge 0 from vertex 0 to itself.
+
+    Examples
+    --------
+    >>> circle().diameter
+    0.5
+    """
     radius = length / (2 * np.pi)
     angle = np.linspace(0.0, 2 * np.pi, CIRCLE_CORNERS + 1)
     corners = radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
@@ -34,7 +62,30 @@ def circle(length: float = 1.0) -> MetricGraph:
 
 
 def star(n_arms: int, length: float = 1.0) -> MetricGraph:
-    """Edges of one length from vertex 0 at the centre, at equal angles."""
+    """Edges of one length from vertex 0 at the centre, at equal angles.
+
+    Parameters
+    ----------
+    n_arms : int
+        Number of edges.
+    length : float, default 1.0
+        Of each edge.
+
+    Returns
+    -------
+    MetricGraph
+        With edge k from vertex 0 to vertex k + 1.
+
+    Raises
+    ------
+    ParameterError
+        If there is no arm.
+
+    Examples
+    --------
+    >>> star(3, 2.0)
+    MetricGraph(4 vertices, 3 edges, total length 6, 1 component)
+    """
     if n_arms < 1:
         raise ParameterError(f"a star needs at least one arm, got n_arms={n_arms}; three make a fork")
     angle = 2 * np.pi * np.arange(n_arms) / n_arms
@@ -53,6 +104,25 @@ def open_rectangle(width: float = 36.0, height: float = 2.0, gap: float = 1.0) -
     Vertices in order: left gap end, bottom left, top left, top right, bottom right, right gap end; edges join
     neighbours. The total length is 2 width + 2 height - gap, by default 75.
 
+    Parameters
+    ----------
+    width, height : float
+        Of the rectangle, by default 36 and 2.
+    gap : float, default 1.0
+        Length of the opening.
+
+    Returns
+    -------
+    MetricGraph
+        A path of five edges.
+
+    Raises
+    ------
+    ParameterError
+        If the gap is not shorter than the bottom side.
+
+    Examples
+    --------
     >>> open_rectangle()
     MetricGraph(6 vertices, 5 edges, total length 75, 1 component)
     """
@@ -73,12 +143,46 @@ def open_rectangle(width: float = 36.0, height: float = 2.0, gap: float = 1.0) -
 
 
 def narrow_rectangle() -> MetricGraph:
-    """Open rectangle of width 36.5, height 1 and gap 0.2: a harder one, of total length 74.8 (not 75)."""
+    """Open rectangle of width 36.5, height 1 and gap 0.2: a harder one, of total length 74.8 (not 75).
+
+    Returns
+    -------
+    MetricGraph
+        As by `open_rectangle`.
+
+    Examples
+    --------
+    >>> narrow_rectangle()
+    MetricGraph(6 vertices, 5 edges, total length 74.8, 1 component)
+    """
     return open_rectangle(width=36.5, height=1.0, gap=0.2)
 
 
 def grid(rows: int, columns: int, spacing: float = 1.0) -> MetricGraph:
-    """Rectangular street grid; vertices row by row, first all edges along rows, then those along columns."""
+    """Rectangular street grid; vertices row by row, first all edges along rows, then those along columns.
+
+    Parameters
+    ----------
+    rows, columns : int
+        Crossings in each direction.
+    spacing : float, default 1.0
+        Length of every edge.
+
+    Returns
+    -------
+    MetricGraph
+        With rows x columns vertices.
+
+    Raises
+    ------
+    ParameterError
+        If there are fewer than two crossings.
+
+    Examples
+    --------
+    >>> grid(3, 4)
+    MetricGraph(12 vertices, 17 edges, total length 17, 1 component)
+    """
     if rows < 1 or columns < 1 or rows * columns < 2:
         raise ParameterError(
             f"a grid needs at least two crossings, got rows={rows}, columns={columns}; add some"
@@ -103,6 +207,31 @@ def road(n_vertices: int, *, seed: int, spacing: float = 1.0) -> MetricGraph:
 
     Lengths are the drawn ones. A spanning tree chosen at random keeps it connected; further roads between
     neighbours fill it up.
+
+    Parameters
+    ----------
+    n_vertices : int
+        Number of crossings.
+    seed : int
+        Of the random numbers.
+    spacing : float, default 1.0
+        Between neighbouring crossings, about.
+
+    Returns
+    -------
+    MetricGraph
+        With curves.
+
+    Raises
+    ------
+    ParameterError
+        If there are fewer than two crossings.
+
+    Examples
+    --------
+    >>> graph = road(100, seed=0)
+    >>> graph.n_vertices, graph.is_connected
+    (100, True)
     """
     if n_vertices < 2:
         raise ParameterError(f"a road network needs two crossings, got n_vertices={n_vertices}; ask for more")
@@ -126,6 +255,30 @@ def telecom(n_vertices: int, *, attachments: int = 5, seed: int) -> MetricGraph:
 
     Each vertex after the first ones links to `attachments` distinct earlier vertices, drawn with probability
     proportional to their degrees. Links are straight and as long as drawn.
+
+    Parameters
+    ----------
+    n_vertices : int
+        Number of vertices.
+    attachments : int, default 5
+        Links of every newcomer.
+    seed : int
+        Of the random numbers.
+
+    Returns
+    -------
+    MetricGraph
+        With (n_vertices - attachments) x attachments edges.
+
+    Raises
+    ------
+    ParameterError
+        If there are not more vertices than attachments.
+
+    Examples
+    --------
+    >>> telecom(50, seed=0).n_edges
+    225
     """
     if not 1 <= attachments < n_vertices:
         raise ParameterError(

@@ -340,7 +340,33 @@ def _with_twin(vertex_ids: Ids, vertex: Hashable) -> Ids:
 
 
 def merge_vertices(graph: MetricGraph, tolerance: float) -> MetricGraph:
-    """Network with vertices at most `tolerance` apart made one; see `contract`, which also maps points."""
+    """Network with vertices at most `tolerance` apart made one; `contract` also maps points.
+
+    Parameters
+    ----------
+    graph : MetricGraph
+        The network.
+    tolerance : float
+        In the unit of the lengths; 0 merges vertices at one place only.
+
+    Returns
+    -------
+    MetricGraph
+        Without the edges that are no longer than the tolerance.
+
+    Raises
+    ------
+    ParameterError
+        If the tolerance is negative or not finite.
+    GraphError
+        If a component would be left without an edge.
+
+    Examples
+    --------
+    >>> from netbo import MetricGraph
+    >>> merge_vertices(MetricGraph([0, 1, 2], [1, 2, 3], [1.0, 0.001, 1.0]), 0.01)
+    MetricGraph(3 vertices, 2 edges, total length 2, 1 component)
+    """
     return contract(graph, tolerance).graph
 
 

@@ -1,1 +1,1 @@
-"""Links made a network, a step a file: measured, projected, joined, cut, built."""
+"""Assembly of a network from links: project, choose lengths, snap and node, build, report."""

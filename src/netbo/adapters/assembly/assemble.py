@@ -1,4 +1,4 @@
-"""Links made a network: projected, measured, joined where asked, and reported on."""
+"""Links assembled into a Network: projected, measured, snapped and noded where asked, and reported on."""
 
 from __future__ import annotations
 
@@ -32,10 +32,93 @@ from netbo.errors import NetworkError
 from netbo.geometry import Curves
 from netbo.geometry.curves import pick_curves
 
-# The report of an assembly, from what its steps found and did.
+
+def assemble(
+    links: Links,
+    *,
+    lengths: LengthChoice | None = None,
+    coordinates_are_lengths: bool = False,
+    snap: float = 0.0,
+    node: bool = False,
+    merge_duplicates: bool = False,
+    barriers: Iterable[tuple[Hashable, Any]] = (),
+    zero_length: Treatment | str = Treatment.CONTRACT,
+    metric_crs: Any = None,
+    gap_tolerance: float | None = None,
+) -> Network:
+    """A network of links, with a report that says what was found and what was done.
+
+    Parameters
+    ----------
+    links : Links
+        What a reader found.
+    lengths : {"given", "drawn"}, optional
+        By default given where there are any. Drawn ones are metres along the ellipsoid where the map is in
+        degrees or out of scale.
+    coordinates_are_lengths : bool, default False
+        Says so of degrees, of web-mercator units, or of coordinates of unknown origin.
+    snap : float, default 0.0
+        Vertices this close, and ends this close to a line, become one; in the unit of the map (metres once
+        projected). Lengths stay as they were, only the drawing moves.
+    node : bool, default False
+        Links that cross or touch are cut there.
+    merge_duplicates : bool, default False
+        Links with the same ends and the same course become one that answers to all ids.
+    barriers : iterable of (vertex id, edge ids)
+        Nothing passes at the vertex between these edges and the others.
+    zero_length : Treatment or str, default "contract"
+        What happens to links without a length: contract, cut or drop.
+    metric_crs : optional
+        Projection of the drawing, in metres; by default a local one where the map is out of scale.
+    gap_tolerance : float, optional
+        Near misses up to this are reported; by default 1e-3 of the median edge as drawn.
+
+    Returns
+    -------
+    Network
+        Graph, report and addresses.
+
+    Raises
+    ------
+    NetworkError
+        If lengths or coordinates are missing or wrong, or no edge is left.
+
+    Examples
+    --------
+    >>> from netbo.adapters import Links
+    >>> lengths = np.array([2.0, 1.0])
+    >>> links = Links(source="a sketch", ids=["a", "b"], tails=[1, 2], heads=[2, 3], lengths=lengths)
+    >>> assemble(links, barriers=[(2, "b")]).graph
+    MetricGraph(4 vertices, 2 edges, total length 3, 2 components)
+    """
+    require_nonnegative("snap", snap, "use 0 to join nothing", kind="a finite distance", error=NetworkError)
+    draft = make_draft(links)
+    projected = _project(draft, coordinates_are_lengths=coordinates_are_lengths, metric_crs=metric_crs)
+    chosen = choose_lengths(draft, projected, lengths, coordinates_are_lengths=coordinates_are_lengths)
+    outcomes = decide_outcomes(draft, chosen.lengths, as_treatment(zero_length, "zero_length"))
+    curves, positions = _draw_edges(draft, projected, outcomes)
+    junctions = _find_junctions(draft, outcomes, curves, positions, snap=snap, node=node)
+    pieces = cut_links(draft, outcomes, chosen.lengths, curves, junctions)
+    pieces, vertices = contract_vertices(draft, outcomes, pieces, positions, junctions)
+    n_own = len(vertices.ids)
+    pieces, vertices = detach_ends(pieces, outcomes, vertices)
+    pieces, duplicates = _find_duplicates(draft, pieces, is_merged=merge_duplicates)
+    built = build_graph(draft, pieces, vertices, chosen, projected)
+    blocked = [(vertex, _as_names(edges, links)) for vertex, edges in barriers]
+    graph = block(built, blocked, draft, pieces, vertices)
+    addresses = make_addresses(draft, outcomes, chosen, pieces, vertices, built)
+    facts = inspect_graph(graph, int(np.count_nonzero(built.vertices < n_own)), gap_tolerance) | {
+        "duplicates": duplicates,
+        "duplicates_merged": merge_duplicates,
+        "noded": Noded() if junctions is None else junctions.noded,
+        "barriers": tuple((vertex, tuple(edges)) for vertex, edges in blocked),
+    }
+    report = _make_report(draft, outcomes, chosen, projected, facts)
+    report = _note_vanished(report, draft, outcomes, pieces, addresses)
+    return Network(graph, replace(report, warnings=warnings_of(report)), addresses)
 
 
-def make_report(
+def _make_report(
     draft: Draft, outcomes: LinkOutcomes, chosen: Chosen, projected: Projected | None, facts: dict[str, Any]
 ) -> NetworkReport:
     """A report without warnings; `facts` are the fields that later steps found."""
@@ -60,7 +143,7 @@ def make_report(
     )
 
 
-def note_vanished(
+def _note_vanished(
     report: NetworkReport, draft: Draft, outcomes: LinkOutcomes, pieces: LinkPieces, addresses: Addresses
 ) -> NetworkReport:
     """The report with the links that snapping shrank to a place, and those that have no address at all."""
@@ -75,60 +158,6 @@ def note_vanished(
         unreachable=tuple(draft.ids[row] for row in addressable if draft.ids[row] not in known),
     )
     return replace(report, treated=treated)
-
-
-def assemble(
-    links: Links,
-    *,
-    lengths: LengthChoice | None = None,
-    coordinates_are_lengths: bool = False,
-    snap: float = 0.0,
-    node: bool = False,
-    merge_duplicates: bool = False,
-    barriers: Iterable[tuple[Hashable, Any]] = (),
-    zero_length: Treatment | str = Treatment.CONTRACT,
-    metric_crs: Any = None,
-    gap_tolerance: float | None = None,
-) -> Network:
-    """A network of links, with a report that says what was found and what was done.
-
-    lengths: "given" or "drawn"; by default given where there are any. Drawn ones are metres along the
-        ellipsoid where the map is in degrees or out of scale.
-    coordinates_are_lengths: says so of degrees, of web-mercator units, or of coordinates of unknown origin.
-    snap: vertices this close, and ends this close to a line, become one; in the unit of the map (metres once
-        projected). Lengths stay as they were, only the drawing moves.
-    node: links that cross or touch are cut there.
-    merge_duplicates: links with the same ends and the same course become one that answers to all ids.
-    barriers: pairs (vertex id, edge ids): nothing passes there between these edges and the others.
-    zero_length: what happens to links without a length: contract, cut or drop.
-    metric_crs: projection of the drawing, in metres; by default a local one where the map is out of scale.
-    gap_tolerance: near misses up to this are reported; by default 1e-3 of the median edge as drawn.
-    """
-    require_nonnegative("snap", snap, "use 0 to join nothing", kind="a finite distance", error=NetworkError)
-    draft = make_draft(links)
-    projected = _project(draft, coordinates_are_lengths=coordinates_are_lengths, metric_crs=metric_crs)
-    chosen = choose_lengths(draft, projected, lengths, coordinates_are_lengths=coordinates_are_lengths)
-    outcomes = decide_outcomes(draft, chosen.lengths, as_treatment(zero_length, "zero_length"))
-    curves, positions = _draw_edges(draft, projected, outcomes)
-    junctions = _find_junctions(draft, outcomes, curves, positions, snap=snap, node=node)
-    pieces = cut_links(draft, outcomes, chosen.lengths, curves, junctions)
-    pieces, vertices = contract_vertices(draft, outcomes, pieces, positions, junctions)
-    n_own = len(vertices.ids)
-    pieces, vertices = detach_ends(pieces, outcomes, vertices)
-    pieces, duplicates = _find_duplicates(draft, pieces, is_merged=merge_duplicates)
-    built = build_graph(draft, pieces, vertices, chosen, projected)
-    blocked = [(vertex, _as_names(edges, links)) for vertex, edges in barriers]
-    graph = block(built, blocked, draft, pieces, vertices)
-    addresses = make_addresses(draft, outcomes, chosen, pieces, vertices, built)
-    facts = inspect_graph(graph, int(np.count_nonzero(built.vertices < n_own)), gap_tolerance) | {
-        "duplicates": duplicates,
-        "duplicates_merged": merge_duplicates,
-        "noded": Noded() if junctions is None else junctions.noded,
-        "barriers": tuple((vertex, tuple(edges)) for vertex, edges in blocked),
-    }
-    report = make_report(draft, outcomes, chosen, projected, facts)
-    report = note_vanished(report, draft, outcomes, pieces, addresses)
-    return Network(graph, replace(report, warnings=warnings_of(report)), addresses)
 
 
 def _project(draft: Draft, *, coordinates_are_lengths: bool, metric_crs: Any) -> Projected | None:

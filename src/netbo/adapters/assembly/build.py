@@ -1,4 +1,4 @@
-"""The graph made of pieces of links, and the links' addresses on it."""
+"""MetricGraph of link pieces, barriers, and the table of addresses of the links."""
 
 from __future__ import annotations
 

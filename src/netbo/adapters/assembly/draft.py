@@ -1,4 +1,4 @@
-"""Links in numbers: vertices counted, curves packed and turned to run with their edges."""
+"""Indexed form of links: vertices numbered, curves packed and directed from tail to head."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRUST = 2.0  # links say that their curves run from tail to head: only a clear m
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """One polyline per link in one array, and the places of the vertices."""
+    """One polyline per link in one array, and the positions of the vertices."""
 
     coordinates: FloatArray  # (n_corners, 2 or 3)
     starts: IntArray
@@ -35,7 +35,7 @@ class Lines:
 
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """Links in numbers, those to be dropped left out."""
+    """Links by index, without those to be dropped."""
 
     links: Links
     rows: IntArray  # of `links`
@@ -51,7 +51,7 @@ class Draft:
 
 
 def make_draft(links: Links) -> Draft:
-    """Links in numbers; curves that run from head to tail are turned, and counted."""
+    """Draft of links; curves stored from head to tail are turned, and counted."""
     treatments = links.treatments or [Treatment.KEEP] * links.n_links
     rows = np.flatnonzero([each is not Treatment.DROP for each in treatments])
     if not rows.size:

@@ -1,4 +1,4 @@
-"""Which lengths count: those given in the file or those of the drawing, and how the two compare."""
+"""Lengths of links: given in the source or measured on the drawing, and how the two compare."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SAID_SO = "coordinates were taken as lengths, because coordinates_are_lengths=Tr
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """The lengths that count, NaN for links that need none, and where they come from."""
+    """Lengths to use, NaN for links that need none, and where they come from."""
 
     lengths: FloatArray
     source: str

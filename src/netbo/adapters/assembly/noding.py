@@ -1,4 +1,4 @@
-"""Where lines should meet: near misses joined within a tolerance, crossing lines cut."""
+"""Snapping and noding: near misses joined within a tolerance, crossing lines cut."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ VANISHING = 2.0  # tolerances; a piece whose ends became one and that is no long
 
 @dataclass(frozen=True, eq=False)
 class Junctions:
-    """Places where lines are cut, and which vertices are one.
+    """Cuts of lines, and which vertices are merged.
 
-    Vertices 0 .. n - 1 are the old ones, the others lie on cuts; `lowest` names the one that stands for each.
+    Vertices 0 .. n - 1 are the old ones, the others lie on cuts; `lowest` is the representative of each.
     """
 
     lowest: IntArray

@@ -1,4 +1,4 @@
-"""Links cut into pieces at their junctions, vertices contracted, ends detached: edges of the graph to be."""
+"""Links cut into pieces at their junctions, vertices contracted, ends detached: the future edges."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class LinkPieces:
 
 @dataclass(frozen=True, eq=False)
 class Vertices:
-    """Vertices: which one stands for each, where it is, what it is called."""
+    """Vertices of the assembly: representative, position and id of each."""
 
     lowest: IntArray
     positions: FloatArray | None

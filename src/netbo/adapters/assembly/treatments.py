@@ -1,4 +1,4 @@
-"""What becomes of each link: an edge, a place, or nothing."""
+"""Outcome of each link: an edge, contracted to a vertex, or left out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ZERO_LENGTH = 1e-12  # relative to the longest link: shorter ones have no length
 
 @dataclass(frozen=True, eq=False)
 class LinkOutcomes:
-    """Which links of a draft become edges and which become places; the others vanish."""
+    """Which links of a draft become edges and which are contracted to a vertex; the others are left out."""
 
     is_edge: BoolArray
     is_contracted: BoolArray
@@ -28,10 +28,9 @@ class LinkOutcomes:
 
 
 def decide_outcomes(draft: Draft, lengths: FloatArray, zero_length: Treatment) -> LinkOutcomes:
-    """What becomes of each link, from its treatment and its length.
+    """Outcome of each link, from its treatment and its length.
 
-    A cut link without a length vanishes: nothing passes and its ends stay apart. One with a length stays,
-    detached.
+    A cut link without a length is left out: its ends stay apart. One with a length stays, detached.
     """
     kinds = {kind: np.array([each is kind for each in draft.treatments]) for kind in Treatment}
     longest = np.nanmax(np.where(kinds[Treatment.CONTRACT], 0.0, lengths), initial=0.0)

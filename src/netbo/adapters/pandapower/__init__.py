@@ -1,4 +1,4 @@
-"""Power networks: pandapower nets and their JSON files as networks of lines in kilometres; faults on them.
+"""Reader of pandapower nets, lines in kilometres; short-circuit faults simulated on them.
 
 `fault_misfit` and `simulate_fault`: where is the fault that these meters saw?
 """

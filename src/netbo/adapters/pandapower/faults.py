@@ -1,4 +1,4 @@
-"""Where is the fault that these meters saw? A misfit over line and fraction, by pandapower."""
+"""Objective that locates a fault: short circuits by pandapower compared with meter readings."""
 
 from __future__ import annotations
 
@@ -191,15 +191,50 @@ def fault_misfit(
     A fault pulls down the voltage of every bus, the more the nearer the bus is to the way the current takes:
     what remains at bus k is |1 - Z_kf / (Z_ff + resistance)|. A few buses along the feeders, and the currents
     at their heads, therefore tell the place. Shares of the voltage before the fault are compared, so the
-    level of that voltage is not needed.
+    level of that voltage is not needed. Of parallel systems in one line one is faulted. A line switched off
+    at an end is faulted up to there.
 
-    net: pandapower net or its JSON; it is never changed. The strength of the supplying grid must be in
-        net.ext_grid (s_sc_max_mva, rx_max); loads are neglected, as in IEC 60909.
-    voltages: {bus: share of the voltage before the fault that remained}; sd: error of one of them.
-    currents: {(line, bus): kA at that end of the line}; current_sd: their error. At nominal voltage.
-    resistance: of the fault, in ohm.
+    Parameters
+    ----------
+    net : pandapowerNet or path
+        The net; it is never changed. The strength of the supplying grid must be in net.ext_grid
+        (s_sc_max_mva, rx_max); loads are neglected, as in IEC 60909.
+    voltages : mapping
+        {bus: share of the voltage before the fault that remained}.
+    sd : float
+        Standard deviation of one of them.
+    currents : mapping, optional
+        {(line, bus): kA at that end of the line}, at nominal voltage.
+    current_sd : float, optional
+        Standard deviation of a current in kA; needed with `currents`.
+    resistance : float, default 0.0
+        Of the fault, in ohm.
+    score : MisfitScore or str
+        "log likelihood" or "root mean square".
 
-    Of parallel systems in one line one is faulted. A line switched off at an end is faulted up to there.
+    Returns
+    -------
+    FaultMisfit
+        A function of a `Point` on the network that `read_pandapower` reads.
+
+    Raises
+    ------
+    NetworkError
+        If a meter is at no bus or line, or pandapower cannot compute short circuits of the net.
+    ParameterError
+        If a standard deviation, the resistance or the score are wrong.
+
+    Examples
+    --------
+    >>> import pandapower
+    >>> net = pandapower.create_empty_network()
+    >>> buses = [pandapower.create_bus(net, vn_kv=20.0) for _ in range(2)]
+    >>> _ = pandapower.create_ext_grid(net, buses[0], s_sc_max_mva=1000.0, rx_max=0.1)
+    >>> _ = pandapower.create_line(net, *buses, 4.0, "NA2XS2Y 1x240 RM/25 12/20 kV")
+    >>> readings = simulate_fault(net, 0, 0.5, buses=[0, 1])
+    >>> misfit = fault_misfit(net, readings.voltages, sd=0.01)
+    >>> misfit.at(0, 0.5)
+    0.0
     """
     opened, source = open_net(net)
     readings = FaultReadings(dict(voltages), dict(currents or {}))
@@ -236,7 +271,36 @@ def simulate_fault(
 ) -> FaultReadings:
     """What meters at buses and relays would show during a fault, plus normal errors: data to try on.
 
-    Arguments are those of `fault_misfit`.
+    Parameters
+    ----------
+    net : pandapowerNet or path
+        The net, which is not changed.
+    line : int
+        Where the fault is, and
+    fraction : float
+        the share of the line before it, from its from_bus.
+    buses : iterable of int
+        Buses whose voltages are read.
+    relays : iterable of (line, bus)
+        Ends of lines whose currents are read.
+    resistance : float, default 0.0
+        Of the fault, in ohm.
+    sd, current_sd : float, default 0.0
+        Standard deviations of the errors.
+    seed : int, default 0
+        Of the errors.
+
+    Returns
+    -------
+    FaultReadings
+        Voltages by bus and currents by (line, bus).
+
+    Raises
+    ------
+    NetworkError
+        If a line, bus or relay is unknown.
+    NumericalError
+        If the faulted line has no supply.
     """
     opened, _ = open_net(net)
     at = list(buses), list(relays)

@@ -1,4 +1,4 @@
-"""A pandapower net, from itself or from a file: its switches and its drawing."""
+"""Pandapower nets: opening files, switches, and the drawing of buses and lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Power networks: pandapower nets and their JSON files, read as networks of lines in kilometres."""
+"""Reader of power networks: pandapower nets and their JSON files, lines in kilometres."""
 
 from __future__ import annotations
 
@@ -35,9 +35,48 @@ def read_pandapower(
     crs: Any = None,
     **assembly: Any,
 ) -> Network:
-    """Network of a pandapower net or JSON file; the reader's options are those of `links_from_pandapower`.
+    """Network of a pandapower net or JSON file; lengths are `length_km`.
 
-    assembly: options of `assemble`, such as barriers=.
+    Lines are named by their index, buses by theirs; ('trafo', i), ('trafo3w', i, 'mv'), ('impedance', i) and
+    ('switch', i) name the rest. Closed switches between buses are contracted.
+
+    Parameters
+    ----------
+    source : pandapowerNet or path
+        The net, or its JSON; it is not changed.
+    transformers : Treatment or str, default "cut"
+        With two or three windings, and impedances; they have no length. Cut, each voltage level is a network
+        of its own, since a fault or a measurement along one says nothing of the other. "contract" joins the
+        levels.
+    open_switches : Treatment or str, default "cut"
+        At the end of a line they detach the line there, so that it is still fed from its other end; between
+        buses, or at a transformer, nothing passes. "drop" leaves such lines out, "keep" takes all switches as
+        closed.
+    out_of_service : Treatment or str, default "drop"
+        Lines that are, or whose bus is. "cut" detaches both ends.
+    crs : optional
+        Coordinate system of the drawing; None decides between degrees and a schematic by `length_km`.
+    **assembly
+        Options of `assemble`, such as barriers=.
+
+    Returns
+    -------
+    Network
+        Graph, report and addresses.
+
+    Raises
+    ------
+    NetworkError
+        If the file cannot be read, or an option is no treatment.
+
+    Examples
+    --------
+    >>> import pandapower
+    >>> net = pandapower.create_empty_network()
+    >>> buses = [pandapower.create_bus(net, vn_kv=20.0) for _ in range(3)]
+    >>> _ = [pandapower.create_line(net, a, b, 1.5, "NAYY 4x50 SE") for a, b in zip(buses, buses[1:])]
+    >>> read_pandapower(net).graph
+    MetricGraph(3 vertices, 2 edges, total length 3 km, 1 component)
     """
     links = links_from_pandapower(
         source, transformers=transformers, open_switches=open_switches, out_of_service=out_of_service, crs=crs
@@ -53,20 +92,7 @@ def links_from_pandapower(
     out_of_service: Words = Treatment.DROP,
     crs: Any = None,
 ) -> Links:
-    """What a pandapower net, or a path of its JSON, says about its lines.
-
-    transformers: with two or three windings, and impedances; they have no length. By default nothing passes:
-        each voltage level is a network of its own, since a fault or a measurement along one says nothing of
-        the other. CONTRACT joins the levels.
-    open_switches: at the end of a line they detach the line there, so that it is still fed from its other
-        end; between buses, or at a transformer, nothing passes. DROP leaves such lines out, KEEP takes all
-        switches as closed.
-    out_of_service: lines that are, or whose bus is; left out by default. CUT detaches both ends.
-    crs: coordinate system of the drawing; None decides between degrees and a schematic by `length_km`.
-
-    Lines are named by their index, buses by theirs; ('trafo', i), ('trafo3w', i, 'mv'), ('impedance', i) and
-    ('switch', i) name the rest. Closed switches between buses are contracted. Lengths are `length_km`.
-    """
+    """Links of a pandapower net; parameters are those of `read_pandapower`."""
     net, name = open_net(source)
     rules = _Rules(
         as_treatment(transformers, "transformers", allowed=WITHOUT_LENGTH),

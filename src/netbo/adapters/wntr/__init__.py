@@ -1,4 +1,4 @@
-"""Water networks: EPANET files and wntr models as networks of pipes in metres; leaks simulated on them.
+"""Reader of EPANET files and wntr models, pipes in metres; leaks simulated on them.
 
 `leak_misfit` and `simulate_leak`: where is the leak that these loggers saw?
 """

@@ -1,4 +1,4 @@
-"""Where is the leak that these loggers saw? A misfit over pipe and fraction, by EPANET."""
+"""Objective that locates a leak: pressures and flows by EPANET compared with logger readings."""
 
 from __future__ import annotations
 
@@ -137,18 +137,52 @@ def leak_misfit(
     """How well a leak at (pipe, fraction) explains measured pressures: a function to maximize over a network.
 
     The pipe is split there, the leak is a constant demand of `flow`, EPANET simulates, and the score is
-    -sum(((p - measured) / sd)^2) / 2 (or its gentle twin, see `MisfitScore`).
+    -sum(((p - measured) / sd)^2) / 2 (or its gentle twin, see `MisfitScore`). A pipe closed at the start, or
+    with a check valve, is closed at its head: there the part that leaks hangs on the first node. At an end
+    that is a tank or reservoir the leak is a thousandth of the pipe inside.
 
-    inp: EPANET file or WaterNetworkModel. It is never changed, and no file is left behind.
-    loggers: measured pressures: a table with one column a node and one row a time (index in seconds, or
+    Parameters
+    ----------
+    inp : path or wntr.network.WaterNetworkModel
+        The model. It is never changed, and no file is left behind.
+    loggers : DataFrame, Series or mapping
+        Measured pressures: a table with one column a node and one row a time (index in seconds, or
         timedeltas), or {node: pressure} at time 0. NaN: that reading is missing.
-    flow: of the leak. sd: error of one reading.
-    meters, meter_sd: measured flows in links, in the same form, and their error.
-    units: of flows, pressures and errors. 'file': the flow unit of the file, with psi or m; 'SI': m3/s and m
-        of water. By default 'file' for a path and 'SI' for a wntr model, which is what wntr holds itself.
+    flow : float
+        Of the leak.
+    sd : float
+        Standard deviation of one reading.
+    meters : DataFrame, Series or mapping, optional
+        Measured flows in links, in the same form.
+    meter_sd : float, optional
+        Standard deviation of a flow; needed with `meters`.
+    units : {"file", "SI"}, optional
+        Of flows, pressures and errors. "file": the flow unit of the file, with psi or m; "SI": m3/s and m of
+        water. By default "file" for a path and "SI" for a wntr model, which is what wntr holds itself.
+    score : MisfitScore or str
+        "log likelihood" or "root mean square".
 
-    A pipe closed at the start, or with a check valve, is closed at its head: there the part that leaks hangs
-    on the first node. At an end that is a tank or reservoir the leak is a thousandth of the pipe inside.
+    Returns
+    -------
+    LeakMisfit
+        A function of a `Point` on the network that `read_wntr` reads.
+
+    Raises
+    ------
+    NetworkError
+        If a logger or meter is at no node or link, or there are no readings.
+    ParameterError
+        If a standard deviation, the flow, the units or the score are wrong.
+
+    Examples
+    --------
+    >>> import wntr
+    >>> model = wntr.network.WaterNetworkModel()
+    >>> model.add_reservoir("lake", base_head=50.0)
+    >>> model.add_junction("town", elevation=10.0)
+    >>> model.add_pipe("main", "lake", "town", length=1000.0, diameter=0.3, roughness=100.0)
+    >>> leak_misfit(model, {"town": 38.0}, flow=0.05, sd=0.1)
+    LeakMisfit(wntr model: a leak of 0.05 m3/s, 1 pressures with sd 0.1 m, 0 flows)
     """
     model = water_model(inp, units)
     pressures = _as_table(loggers, model.nodes, "loggers", model)
@@ -189,8 +223,38 @@ def simulate_leak(
 ) -> LeakReadings:
     """What loggers (nodes) and meters (links) would show with a leak, plus normal errors: data to try on.
 
-    times: in seconds; by default every reported time of the file.
-    Other arguments are those of `leak_misfit`.
+    Parameters
+    ----------
+    inp : path or wntr.network.WaterNetworkModel
+        The model, which is not changed.
+    pipe : str
+        Where the leak is, and
+    fraction : float
+        the share of the pipe before it, from its first node.
+    flow : float
+        Of the leak.
+    loggers, meters : sequence of str
+        Nodes whose pressures and links whose flows are read.
+    times : sequence of float, optional
+        In seconds; by default every reported time of the file.
+    sd, meter_sd : float, default 0.0
+        Standard deviations of the errors.
+    seed : int, default 0
+        Of the errors.
+    units : {"file", "SI"}, optional
+        As for `leak_misfit`.
+
+    Returns
+    -------
+    LeakReadings
+        Tables of pressures and flows.
+
+    Raises
+    ------
+    NetworkError
+        If a pipe, node or link is unknown, or a time is not reported.
+    NumericalError
+        If EPANET fails.
     """
     model = water_model(inp, units)
     known = np.arange(0.0, model.duration + model.step / 2, model.step)

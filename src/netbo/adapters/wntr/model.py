@@ -1,4 +1,4 @@
-"""A water network model ready to be copied and simulated, and the units its owner thinks in."""
+"""Water models for simulation: opened, copied quickly, run by EPANET, in the units of their owner."""
 
 from __future__ import annotations
 

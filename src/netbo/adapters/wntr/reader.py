@@ -1,4 +1,4 @@
-"""Water networks: EPANET files and wntr models, read as networks of pipes in metres."""
+"""Reader of water networks: EPANET files and wntr models, pipes in metres."""
 
 from __future__ import annotations
 
@@ -34,9 +34,47 @@ def read_wntr(
     crs: Any = None,
     **assembly: Any,
 ) -> Network:
-    """Network of an EPANET file or wntr model; the reader's options are those of `links_from_wntr`.
+    """Network of an EPANET file or wntr model.
 
-    assembly: options of `assemble`, such as barriers=.
+    Ids are the file's names of links and nodes. wntr converts to SI: lengths are in metres whatever the
+    file's units. The lengths of the pipes count, never the drawing, which in EPANET is often not to scale.
+
+    Parameters
+    ----------
+    source : path or wntr.network.WaterNetworkModel
+        The file or model; it is not changed.
+    pumps, valves : Treatment or str, default "contract"
+        They have no length. Contracted, an address on either side is the same place.
+    closed : Treatment or str, default "cut"
+        Pipes and valves that are closed at the start. A closed pipe still exists and can leak, but no water
+        passes: cut, it stays, detached at its head, where `leak_misfit` takes it to be closed, too. A closed
+        valve vanishes and its ends stay apart. "keep" treats both as if they were open.
+    check_valves : Treatment or str, default "keep"
+        Pipes through which water flows one way.
+    crs : optional
+        Coordinate system of the node coordinates, if they are a map; EPANET files do not say.
+    **assembly
+        Options of `assemble`, such as barriers=.
+
+    Returns
+    -------
+    Network
+        Graph, report and addresses.
+
+    Raises
+    ------
+    NetworkError
+        If the file cannot be read, or an option is no treatment.
+
+    Examples
+    --------
+    >>> import wntr
+    >>> model = wntr.network.WaterNetworkModel()
+    >>> model.add_reservoir("lake", base_head=50.0)
+    >>> model.add_junction("town")
+    >>> model.add_pipe("main", "lake", "town", length=1200.0)
+    >>> read_wntr(model).graph
+    MetricGraph(2 vertices, 1 edge, total length 1200 m, 1 component)
     """
     links = links_from_wntr(
         source, pumps=pumps, valves=valves, closed=closed, check_valves=check_valves, crs=crs
@@ -53,18 +91,7 @@ def links_from_wntr(
     check_valves: Words = Treatment.KEEP,
     crs: Any = None,
 ) -> Links:
-    """What an EPANET file (path) or a WaterNetworkModel says about its links.
-
-    pumps, valves: they have no length. By default contracted: an address on either side is the same place.
-    closed: pipes and valves that are closed at the start. A closed pipe still exists and can leak, but no
-        water passes: by default it stays, detached at its head, where `leak_misfit` takes it to be closed,
-        too. A closed valve vanishes and its ends stay apart. KEEP treats both as if they were open.
-    check_valves: pipes through which water flows one way; kept by default.
-    crs: coordinate system of the node coordinates, if they are a map; EPANET files do not say.
-
-    Ids are the file's names of links and nodes. wntr converts to SI: lengths are in metres whatever the
-    file's units. The lengths of the pipes count, never the drawing, which in EPANET is often not to scale.
-    """
+    """Links of an EPANET file or wntr model; parameters are those of `read_wntr`."""
     model, name = open_model(source)
     rules = {
         "pump": as_treatment(pumps, "pumps", allowed=WITHOUT_LENGTH),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netbo.adapters.export import ShortLines, graph_of, points_frame, write_map, write_observations
+from netbo.adapters.export import points_frame, write_map, write_observations
+from netbo.adapters.short_lines import ShortLines, graph_of
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Points
 from netbo.optimize.answers import Mode

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netbo.adapters.export import addresses_of, as_column
+from netbo.adapters.export import as_column
+from netbo.adapters.short_lines import addresses_of
 from netbo.errors import ParameterError
 from netbo.files import write_text
 from netbo.geometry import MetricGraph, Point, Points
