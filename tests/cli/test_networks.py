@@ -2,6 +2,8 @@
 
 import json
 import os
+import signal
+import sys
 
 import numpy as np
 import pandas as pd
@@ -11,12 +13,15 @@ from click.testing import CliRunner
 import netbo
 from netbo.adapters.netbo_json import write_network
 from netbo.cli import main
-from netbo.cli.record import COLUMNS
+from netbo.cli.run_folder import COLUMNS, read_observations, write_observations
 from netbo.optimize import Status
+from netbo.studies import State, Study
+from support.processes import await_file, start
 
 LEAK = ("west", 3.2)
 OBJECTIVES = """
 import os
+import time
 from math import exp
 from pathlib import Path
 
@@ -31,6 +36,13 @@ def loudness(place):
     if place.edge_id == "west":
         return 30 * exp(-abs(place.distance - 3.2))
     return 30 * exp(-3.2 - (place.distance if place.edge_id == "east" else 4.0 - place.distance))
+
+def stops_at_the_sixth(place):
+    value = loudness(place)
+    if CALLS.read_text() == "6" and not Path("begun.txt").exists():
+        Path("begun.txt").touch()
+        time.sleep(600)
+    return value
 
 def broken(place):
     raise RuntimeError("no\\nreading")
@@ -59,8 +71,6 @@ def here(tmp_path, monkeypatch):
     write_network(pipes(), tmp_path / "pipes.json")
     (tmp_path / "sound.py").write_text(OBJECTIVES)
     yield tmp_path
-    import sys
-
     sys.modules.pop("sound", None)
     sys.path[:] = [each for each in sys.path if each != str(tmp_path)]
 
@@ -118,6 +128,23 @@ def test_a_search_that_was_broken_off_goes_on_as_if_nothing_had_happened(here, m
     assert int((here / "calls.txt").read_text()) == 14
 
 
+def test_a_value_that_arrived_is_kept_when_its_writing_is_interrupted(here, monkeypatch):
+    tell, calls = Study.tell, []
+
+    def interrupted(study, *arguments, **options):
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return tell(study, *arguments, **options)
+
+    monkeypatch.setattr(Study, "tell", interrupted)
+    shown = search()
+
+    assert "stopped    interrupted" in shown.stdout
+    assert len(places(here / "run")) == 3
+    assert states(here / "run") == [State.OBSERVED] * 3
+
+
 def test_a_larger_budget_continues_the_record(here):
     search("short", budget=9)
     search("short", budget=13)
@@ -146,24 +173,153 @@ def test_an_objective_that_always_fails_ends_the_run_with_its_reason(here):
     assert len(pd.read_csv(here / "run" / "observations.csv")) >= 5
 
 
-def test_a_torn_line_is_cut_away_kept_and_measured_again(here):
+def test_a_search_that_was_killed_goes_on_as_if_nothing_had_happened(here):
+    """What is evaluated when the process is killed is evaluated again; nothing that was told is lost."""
+    options = ("--objective=sound:stops_at_the_sixth", "--noise=0", "--budget=12")
+    process = start("maximize", "pipes.json", *options, "--out=killed")
+    await_file(here / "begun.txt", process)
+    before = places(here / "killed")
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=60)
+    shown = search("killed", objective="sound:stops_at_the_sixth")
+    (here / "calls.txt").unlink()
+    search("whole", objective="sound:stops_at_the_sixth")
+
+    assert len(before) == 5
+    assert "going on after 5 measurements" in shown.stdout
+    assert places(here / "killed") == places(here / "whole")
+    assert states(here / "killed") == [State.OBSERVED] * 12
+
+
+def states(folder):
+    return [record.state for record in Study.load(folder / "run.journal").records]
+
+
+@pytest.mark.parametrize("lost", ["half of a value", "a value", "half of a point and its value"])
+def test_a_write_that_was_broken_off_is_cut_away_kept_and_measured_again(here, lost, caplog):
+    """A value takes two lines, the point and the value; a process may be killed anywhere on the way."""
     search("whole", budget=10)
     search(budget=9)
-    path = here / "run" / "observations.csv"
+    path = here / "run" / "run.journal"
+    *lines, point, value = path.read_bytes().splitlines(keepends=True)
+    torn = {"half of a value": value[:40], "a value": b"", "half of a point and its value": point[:40]}[lost]
+    kept = [*lines, point] if point[:40] != torn else lines
+    path.write_bytes(b"".join([*kept, torn]))
+    shown = search(budget=10)
+
+    assert "going on after 8 measurements" in shown.stdout
+    assert places(here / "run") == places(here / "whole")
+    assert states(here / "run") == [State.OBSERVED] * 10
+    assert ("ended in half a line" in caplog.text) == bool(torn)
+    assert not torn or (here / "run" / "run.journal.torn").read_bytes() == torn + b"\n"
+
+
+def test_a_damaged_line_is_named_and_nothing_is_changed(here):
+    search(budget=9)
+    path = here / "run" / "run.journal"
+    path.write_text(path.read_text().replace("op_code", "code_op", 1))
+    before = path.read_text()
+    shown = search(budget=10)
+
+    assert shown.exit_code == 2
+    assert "run.journal is damaged at line 1" in shown.stderr
+    assert "nothing was changed" in shown.stderr
+    assert path.read_text() == before
+
+
+def test_the_table_of_observations_is_made_from_the_study(here):
+    """Whatever becomes of the table, the values are in the journal; changes are made there."""
+    search(budget=9)
+    table = here / "run" / "observations.csv"
+    before = table.read_bytes()
+    table.unlink()
+    search(budget=9)
+    assert table.read_bytes() == before
+    assert run("study", "correct", 3, 0.5, "--storage=run/run.journal").exit_code == 0
+    search(budget=9)
+
+    assert pd.read_csv(table)["value"][3] == 0.5
+
+
+def test_a_study_goes_on_where_the_search_would(here):
+    for name in ("run", "study"):
+        search(name, budget=9, acquisition="thompson", noise=0.01)
+    search(budget=10, acquisition="thompson", noise=0.01)
+    point = Study.load(here / "study" / "run.journal").ask().point
+
+    assert (point.edge_id, repr(point.z)) == places(here / "run")[-1]
+
+
+# Folders of versions that kept the values in observations.csv
+
+OLD = """\
+id,edge,distance,fraction,x,y,value,noise,status,note,edge_index,z
+0,east,2.58,0.86,4.0,2.58,0.09266146224710306,0.25,observed,,1,2.58
+1,west,5.0,1.0,9.0,0.0,4.958966646647597,,observed,,2,5.0
+2,main,0.0,0.0,0.0,0.0,,,failed,"RuntimeError: no\\nreading, \\\\ ""quoted""\\n",0,0.0
+3,west,1.212484993997599,0.2424969987995198,5.212484993997599,0.0,4.111066055026313,0.25,observed,,2,1.212484993997599
+"""  # made with commit 12bd3e5: --objective sound:sometimes --seed 3; one note shortened, one noise left out
+
+
+def as_before(folder):
+    """The folder as it was before there were studies in it."""
+    for path in folder.glob("run.journal*"):
+        path.unlink()
+    return folder / "observations.csv"
+
+
+def test_lines_of_older_versions_are_read_exactly_and_written_alike(here):
+    path, network = here / "old.csv", netbo.read("pipes.json")
+    path.write_text(OLD)
+    trials, torn = read_observations(path, network)
+    write_observations(path, network, trials)
+
+    assert torn == b""
+    assert trials[2].note == 'RuntimeError: no\nreading, \\ "quoted"\n'
+    assert [trial.value for trial in trials] == [
+        0.09266146224710306,
+        4.958966646647597,
+        None,
+        4.111066055026313,
+    ]
+    assert [trial.noise for trial in trials] == [0.25, None, None, 0.25]
+    assert path.read_text() == OLD
+
+
+def test_an_older_run_is_taken_over_whole_and_goes_on_as_it_would_have(here):
+    for name in ("run", "whole"):
+        search(name, objective="sound:sometimes", budget=9, acquisition="thompson")
+    before = as_before(here / "run").read_bytes()
+    (here / "run" / "run.unfinished").mkdir()  # taking it over was broken off
+    shown = search(objective="sound:sometimes", budget=11, acquisition="thompson")
+    search("whole", objective="sound:sometimes", budget=11, acquisition="thompson")
+    after = (here / "run" / "observations.csv").read_bytes()
+
+    assert "going on after 9 measurements" in shown.stdout
+    assert after.startswith(before)
+    assert after == (here / "whole" / "observations.csv").read_bytes()
+    assert states(here / "run") == states(here / "whole")
+    assert not (here / "run" / "run.unfinished").exists()
+
+
+def test_a_line_of_an_older_run_that_was_torn_is_kept_and_measured_again(here, caplog):
+    search("whole", budget=10)
+    search(budget=9)
+    path = as_before(here / "run")
     content = path.read_bytes()
     last = content.splitlines(keepends=True)[-1]
     path.write_bytes(content[: -len(last) // 2])
-    shown = search(budget=10)
+    search(budget=10)
 
-    assert "was torn by a crash" in shown.stdout
+    assert "was torn by a crash" in caplog.text
     assert places(here / "run") == places(here / "whole")
     torn = (here / "run" / "observations.csv.torn").read_bytes().rstrip(b"\n")
     assert last.startswith(torn)
 
 
-def test_a_damaged_line_is_named_and_nothing_is_changed(here):
+def test_a_damaged_line_of_an_older_run_is_named_and_nothing_is_changed(here):
     search(budget=9)
-    path = here / "run" / "observations.csv"
+    path = as_before(here / "run")
     path.write_text(path.read_text().replace("observed", "obscured", 1))
     before = path.read_text()
     shown = search(budget=10)
@@ -172,13 +328,29 @@ def test_a_damaged_line_is_named_and_nothing_is_changed(here):
     assert "line 2 of" in shown.stderr
     assert "nothing was changed" in shown.stderr
     assert path.read_text() == before
+    assert not (here / "run" / "run.journal").exists()
 
 
 def test_another_header_is_refused(here):
     search(budget=9)
-    (here / "run" / "observations.csv").write_text("a,b\n")
+    as_before(here / "run").write_text("a,b\n")
 
     assert "must begin with id,edge,distance" in search(budget=10).stderr
+
+
+def test_a_report_on_an_older_run_is_the_same_and_changes_nothing(here):
+    search(budget=9)
+    run("report", "run", "--out", "new.html")
+    as_before(here / "run")
+    before = sorted(path.name for path in (here / "run").iterdir())
+    shown = run("report", "run", "--out", "old.html")
+
+    assert shown.exit_code == 0, shown.stderr
+    assert (here / "old.html").read_text() == (here / "new.html").read_text()
+    assert sorted(path.name for path in (here / "run").iterdir()) == before
+
+
+# What is refused
 
 
 def test_a_folder_of_another_run_is_refused(here):
@@ -293,5 +465,5 @@ def test_a_report_is_one_page(here):
 def test_a_report_needs_a_run_with_a_value(here):
     assert "a run must be a folder with run.json, got nowhere" in run("report", "nowhere").stderr
     search(budget=9)
-    (here / "run" / "observations.csv").unlink()
+    as_before(here / "run").unlink()
     assert "a report needs at least one value, got none in run" in run("report", "run").stderr

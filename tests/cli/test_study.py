@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -25,6 +24,7 @@ from netbo.cli.worker import total_work
 from netbo.errors import ParameterError
 from netbo.studies import Crew, State, Study, Work
 from support.printed_pages import UpToLastDigits
+from support.processes import await_file, start
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "studies-shell.md"
 SETTINGS = {"noise": 0.0, "seed": 1, "max_cell": 0.5, "design": 3}
@@ -606,20 +606,6 @@ def test_the_whole_life_of_a_study(here):
     assert leak().n_told == 16
     for name in ("trials.csv", "map.gpkg", "report.html", "map.png"):
         assert (here / name).stat().st_size > 0
-
-
-def start(*arguments):
-    """The command in a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "netbo", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-
-
-def await_file(path, process):
-    deadline = time.monotonic() + 120.0
-    while not path.exists() and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert path.exists()
 
 
 def test_a_worker_told_to_end_loses_nothing(here):

@@ -21,7 +21,7 @@ from netbo.cli.options import (
     read_option,
 )
 from netbo.cli.output import draw_without_window, save_picture
-from netbo.cli.run_folder import OBSERVATIONS, claim, only_one, open_run
+from netbo.cli.run_folder import OBSERVATIONS, RunLog, claim, only_one, open_run
 from netbo.errors import ParameterError
 from netbo.geometry import Point, Points
 from netbo.optimize import Optimizer, Result, Status
@@ -65,7 +65,8 @@ def maximize(
     """Find where on NETWORK a function is largest, and write what was found into a folder.
 
     \b
-    observations.csv  each measurement, as it arrives
+    run.journal       a study with each measurement, as it arrives
+    observations.csv  the measurements as a table
     table.csv         all of them with the best so far
     map.png, convergence.png, map.gpkg, report.html
 
@@ -77,16 +78,17 @@ def maximize(
     chosen = {"objective": objective, **settings, "separation": 0.0}
     folder = claim(out, read_network(network, options), chosen)
     with only_one(out):
-        optimizer, torn = folder.optimizer()
-        if torn:
-            console.print(torn, markup=False)
+        log = RunLog(folder)
+        optimizer = folder.optimizer()
         if len(optimizer.history):
             console.print(f"going on after {len(optimizer.history)} measurements in {out / OBSERVATIONS}")
-        record = folder.record
-        result = run_loop(
-            f, optimizer, budget=budget, executor=None if jobs == 1 else jobs,
-            callbacks=lambda _, trial: record.append(trial),
-        )  # fmt: skip
+        try:
+            result = run_loop(
+                f, optimizer, budget=budget, executor=None if jobs == 1 else jobs,
+                callbacks=lambda optimizer, _: log.update(optimizer),
+            )  # fmt: skip
+        finally:
+            log.update(optimizer)  # what arrived when the run was broken off
         written = _write_outputs(result, folder.network, out)
     console.print(f"{result.summary()}\nstopped    {result.stopped}", markup=False)
     for path in written:
@@ -114,7 +116,7 @@ def report(run: Path, out: Path | None) -> None:
     """Write one self-contained HTML page about the run in folder RUN."""
     draw_without_window()
     folder = open_run(run)
-    optimizer, _ = folder.optimizer()
+    optimizer = folder.optimizer()
     if not optimizer.history.having(Status.OBSERVED):
         raise ParameterError(f"a report needs at least one value, got none in {run}; measure first")
     result = Result(optimizer, f"{len(optimizer.history)} measurements")

@@ -12,7 +12,7 @@ import click
 
 from netbo.adapters import Network
 from netbo.geometry import Point, Points
-from netbo.studies import Record, State, Study
+from netbo.studies import State, Study, TrialRecord
 from netbo.wording import counted
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def address_rows(network: Network, points: Sequence[Point]) -> list[Row]:
     return rows
 
 
-def trial_rows(study: Study, records: Sequence[Record] | None = None) -> list[Row]:
+def trial_rows(study: Study, records: Sequence[TrialRecord] | None = None) -> list[Row]:
     """One row a trial; those that never got a place are left out."""
     listed = study.records if records is None else records
     placed = [(record, record.point) for record in listed if record.point is not None]
@@ -49,7 +49,7 @@ def trial_rows(study: Study, records: Sequence[Record] | None = None) -> list[Ro
     ]
 
 
-def _outcome(record: Record, now: float) -> Row:
+def _outcome(record: TrialRecord, now: float) -> Row:
     is_open = record.state is State.PENDING
     return {
         "value": record.value,

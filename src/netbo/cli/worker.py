@@ -35,7 +35,7 @@ from netbo.cli.output import (
 )
 from netbo.errors import BaseError, ParameterError
 from netbo.optimize.evaluation import end_with_parent, one_thread_per_worker
-from netbo.studies import Record, Study, Work
+from netbo.studies import Study, TrialRecord, WorkSummary
 from netbo.studies.worker import INTERRUPTED
 
 
@@ -104,7 +104,7 @@ def _evaluate(job: Job, *, jobs: int = 1, worker: str | None = None) -> None:
         raise Interrupted("interrupted; all that was told is in the study") from None
 
 
-def work_here(job: Job, study: Study) -> Work:
+def work_here(job: Job, study: Study) -> WorkSummary:
     """Evaluate in this process."""
     options: dict[str, Any] = {} if job.lease is None else {"lease": job.lease}
     callbacks = [] if job.ref.as_json else [_print_evaluation]
@@ -123,7 +123,7 @@ def interrupted_by_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _print_evaluation(study: Study, record: Record) -> None:
+def _print_evaluation(study: Study, record: TrialRecord) -> None:
     if record.point is None:
         return  # for the types: what was evaluated has a point
     where = describe_point(address_rows(study.network, [record.point])[0], study.graph.unit)
@@ -131,7 +131,7 @@ def _print_evaluation(study: Study, record: Record) -> None:
     click.echo(f"trial {record.id}  {where}: {outcome}")
 
 
-def _print(job: Job, study: Study, done: Work) -> None:
+def _print(job: Job, study: Study, done: WorkSummary) -> None:
     """Print the outcome; the exit code says whether the budget is spent."""
     was_interrupted = done.stopped == INTERRUPTED
     known = {} if was_interrupted else best_and_recommended(study)  # interrupted: do not wait for a model
@@ -165,16 +165,16 @@ class WorkerProcess:
     process: SpawnProcess
     pipe: Connection
 
-    def answer(self) -> Work | str | None:
+    def answer(self) -> WorkSummary | str | None:
         """Its result, or the message of an error of ours; None if it died before it reported."""
         try:
-            found: Work | str | None = self.pipe.recv() if self.pipe.poll() else None
+            found: WorkSummary | str | None = self.pipe.recv() if self.pipe.poll() else None
         except EOFError:
             return None
         return found
 
 
-def _work_in_processes(job: Job, study: Study, n: int) -> Work:
+def _work_in_processes(job: Job, study: Study, n: int) -> WorkSummary:
     """Result of n fresh processes; they end with this one, and are asked to end when it is interrupted."""
     started: list[WorkerProcess] = []
     running: list[WorkerProcess] = []
@@ -225,10 +225,10 @@ def _join_all(running: list[WorkerProcess], study: Study) -> None:
             running.remove(each)
 
 
-def total_work(processes: Sequence[WorkerProcess], interrupted: bool) -> Work:
+def total_work(processes: Sequence[WorkerProcess], interrupted: bool) -> WorkSummary:
     """Sum of what the processes did; an error of one is raised here."""
     answers = [each.answer() for each in processes]
-    works = [answer for answer in answers if isinstance(answer, Work)]
+    works = [answer for answer in answers if isinstance(answer, WorkSummary)]
     reason = next((answer for answer in answers if isinstance(answer, str)), None)
     if reason is not None and not interrupted:
         raise ParameterError(reason)
@@ -236,7 +236,7 @@ def total_work(processes: Sequence[WorkerProcess], interrupted: bool) -> Work:
         raise Ending("error: every worker died; what they had under way was given back")
     reasons = [] if interrupted else [work.stopped for work in works if work.stopped != INTERRUPTED]
     stopped = reasons[-1] if reasons else INTERRUPTED  # the others went on when one was told to end
-    return Work(sum(work.told for work in works), sum(work.failed for work in works), stopped)
+    return WorkSummary(sum(work.told for work in works), sum(work.failed for work in works), stopped)
 
 
 def _work_and_report(job: Job, worker: str, pipe: Connection) -> None:
@@ -249,7 +249,7 @@ def _work_and_report(job: Job, worker: str, pipe: Connection) -> None:
     except BaseError as error:
         pipe.send(str(error))
     except KeyboardInterrupt:
-        pipe.send(Work(0, 0, INTERRUPTED))
+        pipe.send(WorkSummary(0, 0, INTERRUPTED))
 
 
 def _stop() -> None:
