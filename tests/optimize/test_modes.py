@@ -7,8 +7,7 @@ from scipy.stats import norm
 from netbo import FiniteElementSpace, Matern, Observations, condition, interval, star, whittle_matern
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph
-from netbo.optimize.answers import modes
-from netbo.optimize.maximizer import MaximizerSamples
+from netbo.optimize.maximizer import MaximizerSamples, modes
 from netbo.optimize.search_space import Nodes, Places
 from support.strategies import metric_graphs, points_on, seeds
 

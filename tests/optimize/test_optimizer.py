@@ -65,7 +65,7 @@ class Fixed:
 class Last(Nodes):
     """A search space that always takes the last allowed candidate."""
 
-    def maximize(self, scores, allowed):
+    def maximize(self, scores, allowed, surroundings=None):
         scores(self.points)
         index = int(np.flatnonzero(allowed)[-1])
         return self.points[index : index + 1]

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from netbo import FiniteElementSpace, MetricGraph, grid, interval, star
 from netbo.errors import ParameterError
-from netbo.optimize.answers import search_list
-from netbo.optimize.maximizer import MaximizerSamples
+from netbo.optimize.maximizer import MaximizerSamples, search_list
 from netbo.optimize.search_space import Forbidden, Nodes, Places
 from support.strategies import metric_graphs, seeds
 

@@ -1,6 +1,15 @@
 """Ask and tell, designs, candidates, batches, answers."""
 
-from netbo.optimize.answers import Mode, SearchList, Stretch, modes, search_list
+from netbo.optimize.answers import (
+    Answers,
+    Best,
+    Mode,
+    Recommendation,
+    SearchList,
+    Stretch,
+    modes,
+    search_list,
+)
 from netbo.optimize.continuum import Continuum
 from netbo.optimize.design import Design, Maximin, Metric, RandomDesign
 from netbo.optimize.evaluation import process_pool
@@ -21,7 +30,7 @@ from netbo.optimize.learning import (
 from netbo.optimize.loop import maximize, minimize, run
 from netbo.optimize.maximizer import MaximizerSamples, default_draws
 from netbo.optimize.models import EuclideanMatern, Given, MeshFreeMatern, Model, NetworkMatern, SumOf
-from netbo.optimize.optimizer import Best, Optimizer, Recommendation
+from netbo.optimize.optimizer import Optimizer
 from netbo.optimize.presets import CALIBRATED, PAPER, PAPER_EUCLIDEAN, Preset
 from netbo.optimize.results.result import Result
 from netbo.optimize.search_space import CandidatePlaces, Forbidden, Nodes, Places, SearchSpace
@@ -34,6 +43,7 @@ __all__ = [
     "NUGGET",
     "PAPER",
     "PAPER_EUCLIDEAN",
+    "Answers",
     "Best",
     "BoundGap",
     "Budget",

@@ -1,236 +1,215 @@
-"""Where the maximum may be: its separate modes, and the shortest list of stretches to search."""
+"""Answers of whatever has an optimizer: best value, where it may be, how far to trust it, pictures, maps."""
 
-import math
-from collections.abc import Hashable
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netbo.arrays import BoolArray, FloatArray, IntArray, sum_by
-from netbo.errors import ParameterError
-from netbo.geometry import PLACE_TOLERANCE, MetricGraph, Point
-from netbo.optimize.maximizer import MaximizerSamples, default_draws
-from netbo.optimize.search_space import CandidatePieces, SearchSpace
+from netbo.geometry import Point, Points
+from netbo.optimize.arguments import as_sign
+from netbo.optimize.eligibility import places_of
+from netbo.optimize.maximizer import (
+    USUAL_SEPARATION,
+    MaximizerSamples,
+    Mode,
+    SearchList,
+    Stretch,
+    default_draws,
+    modes,
+    search_list,
+)
+from netbo.optimize.search_space import Surroundings
+from netbo.optimize.summary import Check, Summary, check, summarize
+from netbo.optimize.trials import Status
 from netbo.posterior import Surrogate
 
-__all__ = ["MaximizerSamples", "Mode", "SearchList", "Stretch", "default_draws", "modes", "search_list"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from netbo.adapters.network import Network
+    from netbo.optimize.optimizer import Optimizer
+
+__all__ = [
+    "Answers",
+    "Best",
+    "MaximizerSamples",
+    "Mode",
+    "Recommendation",
+    "SearchList",
+    "Stretch",
+    "default_draws",
+    "modes",
+    "search_list",
+]
 
 
 @dataclass(frozen=True, slots=True)
-class Mode:
-    """A place, the probability that the maximum is near it, and what the objective is there."""
+class Best:
+    """The best value observed; under noise it flatters, see `Recommendation`."""
+
+    id: int
+    point: Point
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The place of the best posterior mean, and what is believed of the objective there."""
 
     point: Point
-    probability: float  # that the maximum lies within the separation, and near no earlier mode
-    probability_error: float  # standard error of the probability, from the number of sample paths
     mean: float
-    low: float  # ends of the credible interval of the objective at the point
+    std: float
+    low: float  # ends of the 95 % credible interval
     high: float
 
 
-def modes(
-    samples: MaximizerSamples,
-    surrogate: Surrogate,
-    search: SearchSpace,
-    k: int,
-    separation: float,
-    *,
-    level: float = 0.95,
-) -> list[Mode]:
-    """Up to k places farther than `separation` from each other, the most probable first.
+class Answers:
+    """What is known so far: the same questions to an `Optimizer`, a `Result` and a `Study`."""
 
-    Greedy: the most probable candidate, of equals the one with the largest mean, takes all sample paths whose
-    maximum lies within `separation` along the network; the next is chosen from what remains. So there are
-    fewer than k when nothing remains. The interval is mean -+ quantile * std at `level`.
-    """
-    _require(k, separation, level)
-    samples.require_of(search)
-    drawn, counts = np.unique(samples.index, return_counts=True)
-    mean = surrogate.mean(search.points[drawn])
-    order = np.lexsort((drawn, -mean, -counts))
-    remaining = np.ones(len(drawn), dtype=np.bool_)
-    centres: list[int] = []
-    taken: list[int] = []
-    while remaining.any() and len(centres) < k:
-        centre = int(order[np.argmax(remaining[order])])
-        near = remaining & _within(search, drawn, centre, separation)
-        centres.append(centre)
-        taken.append(int(counts[near].sum()))
-        remaining &= ~near
-    at = search.points[drawn[centres]]
-    half_width = NormalDist().inv_cdf((1 + level) / 2) * surrogate.std(at)
-    found = [
-        _mode(point, count / len(samples), len(samples), value, width)
-        for point, count, value, width in zip(at, taken, mean[centres], half_width, strict=True)
-    ]
-    return sorted(found, key=lambda mode: -mode.probability)
+    __slots__ = ()
 
+    if TYPE_CHECKING:
 
-def _within(search: SearchSpace, drawn: IntArray, centre: int, separation: float) -> BoolArray:
-    """Which drawn candidates lie within the separation of one of them: one search from it."""
-    points = search.points[drawn]
-    distance: FloatArray = search.graph.distance(points[centre : centre + 1], points)[0]
-    return np.asarray(distance <= separation)
-
-
-def _mode(point: Point, probability: float, n: int, mean: float, half_width: float) -> Mode:
-    return Mode(
-        point=point,
-        probability=probability,
-        probability_error=math.sqrt(probability * (1 - probability) / n),
-        mean=float(mean),
-        low=float(mean - half_width),
-        high=float(mean + half_width),
-    )
-
-
-def _require(k: int, separation: float, level: float) -> None:
-    if k < 1:
-        raise ParameterError(f"k counts the modes to find, got {k}; ask for one or more")
-    if not separation >= 0:
-        raise ParameterError(
-            f"separation must be a length, not negative, got {separation}; a tenth of the diameter is a start"
-        )
-    if not 0 < level < 1:
-        raise ParameterError(f"level must lie between 0 and 1, got {level}; 0.95 is usual")
-
-
-# The shortest list of stretches that probably hold the maximum.
-
-ROWS_SHOWN = 20  # of a printed list
-OPTIMISM_SHOWN = 0.05  # by which a list may flatter itself without saying so
-TIE_DIGITS = 12  # densities that agree so far differ by rounding only
-
-
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """Part of an edge from one distance to another, measured from the tail; a single place if both agree."""
-
-    edge_id: Hashable
-    start: float
-    end: float
-    probability: float  # that the maximum lies in it
+        @property
+        def optimizer(self) -> Optimizer:
+            """The optimizer that is asked."""
 
     @property
-    def length(self) -> float:
-        """How long it is."""
-        return self.end - self.start
+    def posterior(self) -> Surrogate:
+        """The surrogate: the objective given the observations, in their own unit and direction."""
+        return self.optimizer.outcome.surrogate
 
+    def best(self) -> Best:
+        """The best observation; under noise it flatters, see `recommend`."""
+        optimizer = self.optimizer
+        optimizer.history.require_observed("a best value")
+        sign = as_sign(optimizer.direction)
+        trial = max(optimizer.history.observed, key=lambda trial: sign * (trial.value or 0.0))
+        return Best(trial.id, trial.point, float(trial.value or 0.0))
 
-@dataclass(frozen=True, slots=True)
-class SearchList:
-    """Stretches to search, the most probable first; print it to read it."""
-
-    stretches: tuple[Stretch, ...]
-    length: float  # of all stretches
-    probability: float  # that the maximum lies in one of them, as a share of the sample paths
-    held_out: float  # the same for lists made from half of the paths, measured on the other half
-    by_edge: dict[Hashable, float]  # probability of every edge, in the list or not; they sum to 1
-    searchable_length: float
-    unit: str | None = None
-
-    def __str__(self) -> str:
-        unit = f" {self.unit}" if self.unit else ""
-        extent = f" on {self.length:.4g} of {self.searchable_length:.4g}{unit}" if self.length else ""
-        head = (
-            f"{self.probability:.0%} of the probability of the maximum{extent}, "
-            f"in {len(self.stretches)} {'stretch' if len(self.stretches) == 1 else 'stretches'}"
+    def recommend(self) -> Recommendation:
+        """The candidate with the best posterior mean."""
+        optimizer = self.optimizer
+        search, posterior = optimizer.search, optimizer.posterior
+        around = Surroundings(
+            optimizer.graph, places_of(optimizer.history.having(Status.OBSERVED), optimizer.graph)
         )
-        if self.held_out < self.probability - OPTIMISM_SHOWN:
-            head += f"\n(rather {self.held_out:.0%}, judged by sample paths the list was not made from)"
-        rows = [("edge", f"from{unit}", f"to{unit}", "probability")]
-        rows += [
-            (str(each.edge_id), f"{each.start:.4g}", f"{each.end:.4g}", f"{each.probability:.1%}")
-            for each in self.stretches[:ROWS_SHOWN]
-        ]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(
-                [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]
-            )
-            for row in rows
-        ]
-        hidden = len(self.stretches) - ROWS_SHOWN
-        return "\n".join([head, *lines, *([f"... and {hidden} more"] if hidden > 0 else [])])
+        everywhere = np.ones(len(search.points), dtype=np.bool_)
+        place = search.maximize(optimizer.maximized.mean, everywhere, around)
+        mean, std = float(posterior.mean(place)[0]), float(posterior.std(place)[0])
+        half = NormalDist().inv_cdf(0.975) * std
+        return Recommendation(place[0], mean, std, mean - half, mean + half)
 
+    def modes(
+        self, k: int = 3, separation: float | None = None, *, level: float = 0.95, draws: int | None = None
+    ) -> list[Mode]:
+        """Up to k separate places where the best value may be, each with its probability."""
+        optimizer = self.optimizer
+        apart = USUAL_SEPARATION * optimizer.graph.diameter if separation is None else separation
+        samples = optimizer.maximizer(draws)
+        return modes(samples, optimizer.posterior, optimizer.search, k, apart, level=level)
 
-def search_list(samples: MaximizerSamples, search: SearchSpace, mass: float = 0.8) -> SearchList:
-    """The shortest stretches that hold at least the share `mass` of the maximizer's probability.
+    def search_list(self, mass: float = 0.8, *, draws: int | None = None) -> SearchList:
+        """The shortest set of stretches that holds `mass` of the probability of the best value."""
+        optimizer = self.optimizer
+        return search_list(optimizer.maximizer(draws), optimizer.search, mass)
 
-    Each candidate's probability lies evenly on the network it stands for. Candidates are taken whole, those
-    of highest density first, so nothing shorter holds as much as the list does. Single places are taken most
-    probable first. With few sample paths a list is too short, since it is fitted to them: `held_out` well
-    below `probability` says so, and more paths or a coarser mesh help.
-    """
-    if not 0 < mass <= 1:
-        raise ParameterError(f"mass must be a share above 0 and up to 1, got {mass}; 0.8 is usual")
-    samples.require_of(search)
-    pieces = search.pieces
-    probability = _on_pieces(pieces, samples.probability, search.weights)
-    taken = _densest(samples.index, search.weights, mass)
-    is_taken = np.zeros(samples.n_candidates, dtype=np.bool_)
-    is_taken[taken] = True
-    listed = is_taken[pieces.owner]
-    stretches = _joined(pieces[listed], probability[listed], search.graph)
-    return SearchList(
-        stretches=stretches,
-        length=float(search.weights[taken].sum()),
-        probability=float(np.mean(is_taken[samples.index])),
-        held_out=_held_out(samples.index, search.weights, mass),
-        by_edge=_by_edge(pieces, probability, search.graph),
-        searchable_length=float(search.weights.sum()),
-        unit=search.graph.unit,
-    )
+    def check(self) -> Check:
+        """Leave-one-out check: how well the model predicts each value from all others."""
+        optimizer = self.optimizer
+        return check(optimizer.posterior, optimizer.history.observed)
 
+    def summary(self) -> Summary:
+        """What is known and how far it can be trusted, to be printed."""
+        return summarize(self.optimizer)
 
-def _on_pieces(pieces: CandidatePieces, probability: FloatArray, weights: FloatArray) -> FloatArray:
-    """Probability of each piece: that of its owner, in proportion to length."""
-    owner = pieces.owner
-    share = np.divide(pieces.lengths, weights[owner], out=np.ones(len(owner)), where=weights[owner] > 0)
-    return probability[owner] * share
+    def plot(
+        self, ax: Axes | None = None, *, what: str = "mean", label: str | None = None, to_scale: bool = True
+    ) -> Axes:
+        """The network coloured by what is known, with what was measured, failed, is next and is recommended.
 
+        what: "mean" or "sd" of the posterior, "acquisition" (the scores that choose the next place) or
+            "probability" (of the best value, per unit of length).
+        label: of the values, with their unit.
+        to_scale: False stretches a long thin network to fill its axes.
 
-def _densest(index: IntArray, weights: FloatArray, mass: float) -> IntArray:
-    """Candidates of highest density that hold the mass of the draws; of equals the first."""
-    drawn, counts = np.unique(index, return_counts=True)
-    density = counts / weights[drawn] if weights.any() else counts.astype(np.float64)
-    order = np.lexsort((drawn, -np.round(density / density.max(), TIE_DIGITS)))
-    enough = int(np.ceil(mass * len(index) * (1 - PLACE_TOLERANCE)))
-    n_taken = int(np.searchsorted(np.cumsum(counts[order]), enough)) + 1
-    return drawn[order[:n_taken]]
+        A network without coordinates is drawn as a profile, its edges laid end to end.
+        """
+        from netbo.optimize.results.figures import draw_view  # noqa: PLC0415 - needs matplotlib
 
+        return draw_view(self.optimizer, what, ax, label=label, to_scale=to_scale)
 
-def _held_out(index: IntArray, weights: FloatArray, mass: float) -> float:
-    """Share of every other draw that lies in the list made from the rest, both ways; NaN for one draw."""
-    if len(index) < 2:
-        return float("nan")
-    halves = index[::2], index[1::2]
-    shares = [
-        np.mean(np.isin(test, _densest(train, weights, mass))) for train, test in (halves, halves[::-1])
-    ]
-    return float(np.mean(shares))
+    def plot_profile(
+        self,
+        ax: Axes | None = None,
+        *,
+        edges: Sequence[Hashable] | None = None,
+        between: tuple[Points, Points] | None = None,
+        label: str | None = None,
+    ) -> Axes:
+        """Mean, band and observations along edges, or along the shortest path between two places.
 
+        See `draw_profile`.
+        """
+        from netbo.plotting import draw_profile  # noqa: PLC0415 - needs matplotlib
 
-def _joined(pieces: CandidatePieces, probability: FloatArray, graph: MetricGraph) -> tuple[Stretch, ...]:
-    """Stretches of pieces that touch on one edge, most probable first, then along the network."""
-    order = np.lexsort((pieces.start, pieces.edge))
-    edge, start, end = pieces.edge[order], pieces.start[order], pieces.end[order]
-    begins = np.ones(len(order), dtype=np.bool_)
-    gap = start[1:] - end[:-1]
-    begins[1:] = (edge[1:] != edge[:-1]) | (gap > PLACE_TOLERANCE * graph.lengths[edge[1:]])
-    first = np.flatnonzero(begins)
-    last = np.append(first[1:], len(order)) - 1
-    total = np.add.reduceat(probability[order], first)
-    ranked = np.argsort(-np.round(total, TIE_DIGITS), kind="stable")
-    return tuple(
-        Stretch(graph.edge_ids[edge[a]], float(start[a]), float(end[b]), float(p))
-        for a, b, p in zip(first[ranked], last[ranked], total[ranked], strict=True)
-    )
+        optimizer = self.optimizer
+        return draw_profile(
+            optimizer.graph, optimizer.posterior, ax, edges=edges, between=between, label=label
+        )
 
+    def plot_convergence(
+        self, ax: Axes | None = None, *, reference: float | None = None, label: str | None = None
+    ) -> Axes:
+        """Values in the order told, and the best so far; see `draw_convergence`."""
+        from netbo.plotting import draw_convergence  # noqa: PLC0415 - needs matplotlib
 
-def _by_edge(pieces: CandidatePieces, probability: FloatArray, graph: MetricGraph) -> dict[Hashable, float]:
-    """Probability of the edges that have any, most probable first."""
-    total = sum_by(pieces.edge, probability, graph.n_edges)
-    ranked = np.argsort(-np.round(total, TIE_DIGITS), kind="stable")
-    return {graph.edge_ids[edge]: float(total[edge]) for edge in ranked[total[ranked] > 0].tolist()}
+        optimizer, counted = self.optimizer, (Status.OBSERVED, Status.FAILED)
+        told = sorted((t for t in optimizer.history if t.status in counted), key=lambda t: t.order or 0)
+        values = [np.nan if trial.value is None else trial.value for trial in told]
+        return draw_convergence(values, ax, direction=optimizer.direction, reference=reference, label=label)
+
+    def plot_interactive(self, *, title: str | None = None) -> Any:
+        """A plotly Figure to hover over: edge, distance, mean, sd, acquisition, probability.
+
+        `.write_html(path)` makes a page of it. Needs the extra 'plotly'.
+        """
+        from netbo.optimize.results.figures import draw_pages  # noqa: PLC0415 - needs matplotlib
+
+        return draw_pages(self.optimizer, title=title)
+
+    def export(
+        self, path: str | Path, network: Network | None = None, *, max_piece: float | None = None
+    ) -> Path:
+        """Your map with what is known on it (.gpkg, .geojson), or the trials as a table (.csv).
+
+        network: the network as it was read, for your own edge ids, measures and coordinate system.
+        max_piece: longest piece of line with one value, by default about 2,000 pieces in all.
+
+        Layers of a map: `field` (short pieces with mean, sd, acquisition, probability), `observations`,
+        `next` (pending), `candidates` (recommendation and modes). Maps need the extra 'geo'.
+        """
+        from netbo.optimize.results.export import export  # noqa: PLC0415 - needs pandas
+
+        return export(self.optimizer, Path(path), network, max_piece)
+
+    def write_page(
+        self,
+        path: str | Path,
+        network: Network | None = None,
+        *,
+        title: str | None = None,
+        label: str | None = None,
+    ) -> Path:
+        """One HTML file with summary, maps, convergence, tables and settings; it refers to nothing outside.
+
+        network: the network as it was read, for your own addresses and its report. label: of the values.
+        """
+        from netbo.optimize.results.page import write_page  # noqa: PLC0415 - needs matplotlib
+
+        return write_page(self, path, network, title=title, label=label)

@@ -8,7 +8,7 @@ import numpy as np
 
 from netbo.arrays import BoolArray, FloatArray
 from netbo.errors import ExhaustedError, ParameterError
-from netbo.geometry import PlaceIndex, Points
+from netbo.geometry import MetricGraph, PlaceIndex, Points
 from netbo.optimize.search_space import SearchSpace, Surroundings
 from netbo.optimize.trials import History, Status, Trial
 
@@ -66,7 +66,7 @@ class EligibleCandidates:
         """
         graph, pending = self.search.graph, history.pending
         known, waiting, failed = (
-            places_of(trials, self.search)
+            places_of(trials, self.search.graph)
             for trials in (history.having(Status.OBSERVED), pending, history.having(Status.FAILED))
         )
         if len(failed):
@@ -85,7 +85,7 @@ class EligibleCandidates:
     def _at(self, trials: Sequence[Trial]) -> BoolArray:
         if not trials:
             return np.zeros(len(self.search.points), dtype=np.bool_)
-        return self._index.mask(places_of(trials, self.search))
+        return self._index.mask(places_of(trials, self.search.graph))
 
     def _apart(self, is_open: BoolArray, pending: Sequence[Trial]) -> BoolArray:
         """Open candidates away from what is pending."""
@@ -110,11 +110,11 @@ class EligibleCandidates:
         if key not in self._distances:
             if len(self._distances) >= _REMEMBERED:
                 self._distances.clear()
-            place = places_of([trial], self.search)
+            place = places_of([trial], self.search.graph)
             self._distances[key] = self.search.graph.distance(place, self.search.points)[0]
         return self._distances[key]
 
 
-def places_of(trials: Sequence[Trial], search: SearchSpace) -> Points:
+def places_of(trials: Sequence[Trial], graph: MetricGraph) -> Points:
     """Where trials were or will be measured."""
-    return Points.at((trial.point for trial in trials), graph=search.graph)
+    return Points.at((trial.point for trial in trials), graph=graph)

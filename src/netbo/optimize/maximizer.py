@@ -1,22 +1,29 @@
-"""The distribution of the place where the objective is largest, by sample paths, and its density."""
+"""Where the maximum may be, by sample paths: its distribution, density, modes, and a list of stretches."""
 
+import math
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import NormalDist
 from typing import Self
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from netbo.arrays import BoolArray, FloatArray, IntArray, read_only
+from netbo.arrays import BoolArray, FloatArray, IntArray, read_only, sum_by
 from netbo.errors import NumericalError, ParameterError
-from netbo.geometry import MetricGraph, Points, along_edges
+from netbo.geometry import PLACE_TOLERANCE, MetricGraph, Point, Points, along_edges
 from netbo.optimize.search_space import CandidatePieces, SearchSpace
 from netbo.posterior import Surrogate
 
 MAX_ENTRIES = 2_500_000  # of the sample paths held at once; the sampler keeps a few arrays of this size
 DRAWN_VALUES = 4_000_000  # candidates times draws that take about a second
 LEAST_DRAWS, MOST_DRAWS = 64, 1000  # standard errors of a probability of at most 0.0625 and 0.016
+USUAL_SEPARATION = 0.05  # of modes, in diameters
+ROWS_SHOWN = 20  # of a printed list
+OPTIMISM_SHOWN = 0.05  # by which a list may flatter itself without saying so
+TIE_DIGITS = 12  # densities that agree so far differ by rounding only
 
 
 def default_draws(n_candidates: int) -> int:
@@ -96,9 +103,7 @@ class MaximizerDensity:
         samples.require_of(search)
         pieces, weights = search.pieces, search.weights
         ordered = pieces[np.lexsort((pieces.start, pieces.edge))]
-        owner = ordered.owner
-        share = np.divide(ordered.lengths, weights[owner], out=np.ones(len(owner)), where=weights[owner] > 0)
-        return cls(search.graph, ordered, samples.probability[owner] * share)
+        return cls(search.graph, ordered, _on_pieces(ordered, samples.probability, weights))
 
     @property
     def has_length(self) -> bool:
@@ -140,3 +145,221 @@ class MaximizerDensity:
     @cached_property
     def _starts(self) -> NDArray[np.complex128]:
         return along_edges(self.pieces.edge, self.pieces.start)
+
+
+# Its separate modes.
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """A place, the probability that the maximum is near it, and what the objective is there."""
+
+    point: Point
+    probability: float  # that the maximum lies within the separation, and near no earlier mode
+    probability_error: float  # standard error of the probability, from the number of sample paths
+    mean: float
+    low: float  # ends of the credible interval of the objective at the point
+    high: float
+
+
+def modes(
+    samples: MaximizerSamples,
+    surrogate: Surrogate,
+    search: SearchSpace,
+    k: int,
+    separation: float,
+    *,
+    level: float = 0.95,
+) -> list[Mode]:
+    """Up to k places farther than `separation` from each other, the most probable first.
+
+    Greedy: the most probable candidate, of equals the one with the largest mean, takes all sample paths whose
+    maximum lies within `separation` along the network; the next is chosen from what remains. So there are
+    fewer than k when nothing remains. The interval is mean -+ quantile * std at `level`.
+    """
+    _require(k, separation, level)
+    samples.require_of(search)
+    drawn, counts = np.unique(samples.index, return_counts=True)
+    mean = surrogate.mean(search.points[drawn])
+    order = np.lexsort((drawn, -mean, -counts))
+    remaining = np.ones(len(drawn), dtype=np.bool_)
+    centres: list[int] = []
+    taken: list[int] = []
+    while remaining.any() and len(centres) < k:
+        centre = int(order[np.argmax(remaining[order])])
+        near = remaining & _within(search, drawn, centre, separation)
+        centres.append(centre)
+        taken.append(int(counts[near].sum()))
+        remaining &= ~near
+    at = search.points[drawn[centres]]
+    half_width = NormalDist().inv_cdf((1 + level) / 2) * surrogate.std(at)
+    found = [
+        _mode(point, count / len(samples), len(samples), value, width)
+        for point, count, value, width in zip(at, taken, mean[centres], half_width, strict=True)
+    ]
+    return sorted(found, key=lambda mode: -mode.probability)
+
+
+def _within(search: SearchSpace, drawn: IntArray, centre: int, separation: float) -> BoolArray:
+    """Which drawn candidates lie within the separation of one of them: one search from it."""
+    points = search.points[drawn]
+    distance: FloatArray = search.graph.distance(points[centre : centre + 1], points)[0]
+    return np.asarray(distance <= separation)
+
+
+def _mode(point: Point, probability: float, n: int, mean: float, half_width: float) -> Mode:
+    return Mode(
+        point=point,
+        probability=probability,
+        probability_error=math.sqrt(probability * (1 - probability) / n),
+        mean=float(mean),
+        low=float(mean - half_width),
+        high=float(mean + half_width),
+    )
+
+
+def _require(k: int, separation: float, level: float) -> None:
+    if k < 1:
+        raise ParameterError(f"k counts the modes to find, got {k}; ask for one or more")
+    if not separation >= 0:
+        raise ParameterError(
+            f"separation must be a length, not negative, got {separation}; a tenth of the diameter is a start"
+        )
+    if not 0 < level < 1:
+        raise ParameterError(f"level must lie between 0 and 1, got {level}; 0.95 is usual")
+
+
+# The shortest list of stretches that probably hold it.
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Part of an edge from one distance to another, measured from the tail; a single place if both agree."""
+
+    edge_id: Hashable
+    start: float
+    end: float
+    probability: float  # that the maximum lies in it
+
+    @property
+    def length(self) -> float:
+        """How long it is."""
+        return self.end - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class SearchList:
+    """Stretches to search, the most probable first; print it to read it."""
+
+    stretches: tuple[Stretch, ...]
+    length: float  # of all stretches
+    probability: float  # that the maximum lies in one of them, as a share of the sample paths
+    held_out: float  # the same for lists made from half of the paths, measured on the other half
+    by_edge: dict[Hashable, float]  # probability of every edge, in the list or not; they sum to 1
+    searchable_length: float
+    unit: str | None = None
+
+    def __str__(self) -> str:
+        unit = f" {self.unit}" if self.unit else ""
+        extent = f" on {self.length:.4g} of {self.searchable_length:.4g}{unit}" if self.length else ""
+        head = (
+            f"{self.probability:.0%} of the probability of the maximum{extent}, "
+            f"in {len(self.stretches)} {'stretch' if len(self.stretches) == 1 else 'stretches'}"
+        )
+        if self.held_out < self.probability - OPTIMISM_SHOWN:
+            head += f"\n(rather {self.held_out:.0%}, judged by sample paths the list was not made from)"
+        rows = [("edge", f"from{unit}", f"to{unit}", "probability")]
+        rows += [
+            (str(each.edge_id), f"{each.start:.4g}", f"{each.end:.4g}", f"{each.probability:.1%}")
+            for each in self.stretches[:ROWS_SHOWN]
+        ]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(
+                [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]
+            )
+            for row in rows
+        ]
+        hidden = len(self.stretches) - ROWS_SHOWN
+        return "\n".join([head, *lines, *([f"... and {hidden} more"] if hidden > 0 else [])])
+
+
+def search_list(samples: MaximizerSamples, search: SearchSpace, mass: float = 0.8) -> SearchList:
+    """The shortest stretches that hold at least the share `mass` of the maximizer's probability.
+
+    Each candidate's probability lies evenly on the network it stands for. Candidates are taken whole, those
+    of highest density first, so nothing shorter holds as much as the list does. Single places are taken most
+    probable first. With few sample paths a list is too short, since it is fitted to them: `held_out` well
+    below `probability` says so, and more paths or a coarser mesh help.
+    """
+    if not 0 < mass <= 1:
+        raise ParameterError(f"mass must be a share above 0 and up to 1, got {mass}; 0.8 is usual")
+    samples.require_of(search)
+    pieces = search.pieces
+    probability = _on_pieces(pieces, samples.probability, search.weights)
+    taken = _densest(samples.index, search.weights, mass)
+    is_taken = np.zeros(samples.n_candidates, dtype=np.bool_)
+    is_taken[taken] = True
+    listed = is_taken[pieces.owner]
+    stretches = _joined(pieces[listed], probability[listed], search.graph)
+    return SearchList(
+        stretches=stretches,
+        length=float(search.weights[taken].sum()),
+        probability=float(np.mean(is_taken[samples.index])),
+        held_out=_held_out(samples.index, search.weights, mass),
+        by_edge=_by_edge(pieces, probability, search.graph),
+        searchable_length=float(search.weights.sum()),
+        unit=search.graph.unit,
+    )
+
+
+def _on_pieces(pieces: CandidatePieces, probability: FloatArray, weights: FloatArray) -> FloatArray:
+    """Probability of each piece: that of its owner, in proportion to length."""
+    owner = pieces.owner
+    share = np.divide(pieces.lengths, weights[owner], out=np.ones(len(owner)), where=weights[owner] > 0)
+    return probability[owner] * share
+
+
+def _densest(index: IntArray, weights: FloatArray, mass: float) -> IntArray:
+    """Candidates of highest density that hold the mass of the draws; of equals the first."""
+    drawn, counts = np.unique(index, return_counts=True)
+    density = counts / weights[drawn] if weights.any() else counts.astype(np.float64)
+    order = np.lexsort((drawn, -np.round(density / density.max(), TIE_DIGITS)))
+    enough = int(np.ceil(mass * len(index) * (1 - PLACE_TOLERANCE)))
+    n_taken = int(np.searchsorted(np.cumsum(counts[order]), enough)) + 1
+    return drawn[order[:n_taken]]
+
+
+def _held_out(index: IntArray, weights: FloatArray, mass: float) -> float:
+    """Share of every other draw that lies in the list made from the rest, both ways; NaN for one draw."""
+    if len(index) < 2:
+        return float("nan")
+    halves = index[::2], index[1::2]
+    shares = [
+        np.mean(np.isin(test, _densest(train, weights, mass))) for train, test in (halves, halves[::-1])
+    ]
+    return float(np.mean(shares))
+
+
+def _joined(pieces: CandidatePieces, probability: FloatArray, graph: MetricGraph) -> tuple[Stretch, ...]:
+    """Stretches of pieces that touch on one edge, most probable first, then along the network."""
+    order = np.lexsort((pieces.start, pieces.edge))
+    edge, start, end = pieces.edge[order], pieces.start[order], pieces.end[order]
+    begins = np.ones(len(order), dtype=np.bool_)
+    gap = start[1:] - end[:-1]
+    begins[1:] = (edge[1:] != edge[:-1]) | (gap > PLACE_TOLERANCE * graph.lengths[edge[1:]])
+    first = np.flatnonzero(begins)
+    last = np.append(first[1:], len(order)) - 1
+    total = np.add.reduceat(probability[order], first)
+    ranked = np.argsort(-np.round(total, TIE_DIGITS), kind="stable")
+    return tuple(
+        Stretch(graph.edge_ids[edge[a]], float(start[a]), float(end[b]), float(p))
+        for a, b, p in zip(first[ranked], last[ranked], total[ranked], strict=True)
+    )
+
+
+def _by_edge(pieces: CandidatePieces, probability: FloatArray, graph: MetricGraph) -> dict[Hashable, float]:
+    """Probability of the edges that have any, most probable first."""
+    total = sum_by(pieces.edge, probability, graph.n_edges)
+    ranked = np.argsort(-np.round(total, TIE_DIGITS), kind="stable")
+    return {graph.edge_ids[edge]: float(total[edge]) for edge in ranked[total[ranked] > 0].tolist()}

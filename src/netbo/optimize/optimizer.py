@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
-from statistics import NormalDist
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import numpy as np
 
@@ -13,7 +11,7 @@ from netbo.arrays import BoolArray
 from netbo.checks import is_number, is_whole
 from netbo.errors import ExhaustedError, ObservationError, ParameterError
 from netbo.geometry import MetricGraph, Point, Points
-from netbo.optimize.answers import Mode, SearchList, modes, search_list
+from netbo.optimize.answers import Answers
 from netbo.optimize.arguments import (
     Candidates,
     Domain,
@@ -33,38 +31,15 @@ from netbo.optimize.eligibility import EligibleCandidates, places_of
 from netbo.optimize.learning import Learning, SurrogateFit
 from netbo.optimize.maximizer import MaximizerSamples
 from netbo.optimize.presets import CALIBRATED, Preset
-from netbo.optimize.search_space import Surroundings
-from netbo.optimize.summary import Check, Summary, check, summarize
 from netbo.optimize.surrogate import Negated
 from netbo.optimize.travel import Travel
 from netbo.optimize.trials import History, Status, Suggestion, Trial
 from netbo.posterior import Observations, Surrogate
 
-USUAL_SEPARATION = 0.05  # of modes, in diameters
 _ASKING, _ANSWERING = 0, 1  # random streams
 
 
-@dataclass(frozen=True, slots=True)
-class Best:
-    """The best value observed; under noise it flatters, see `Recommendation`."""
-
-    id: int
-    point: Point
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class Recommendation:
-    """The place of the best posterior mean, and what is believed of the objective there."""
-
-    point: Point
-    mean: float
-    std: float
-    low: float  # ends of the 95 % credible interval
-    high: float
-
-
-class Optimizer:
+class Optimizer(Answers):
     """Suggests where to measure next on a network, and learns from whatever it is told.
 
     A suggestion is a function of the network, the settings, the seed and the history: an optimizer rebuilt
@@ -127,6 +102,11 @@ class Optimizer:
 
     def __repr__(self) -> str:
         return f"Optimizer({self.graph!r}, {len(self.search.points)} candidates, {self.history!r})"
+
+    @property
+    def optimizer(self) -> Self:
+        """Itself: whom the answers ask."""
+        return self
 
     @property
     def graph(self) -> MetricGraph:
@@ -211,7 +191,7 @@ class Optimizer:
             if places[: len(earlier)] == earlier:
                 base, done = self._fantasies[2], len(earlier)
         for trial in pending[done:]:  # one by one, as they were asked for: rounding is then the same
-            place = places_of([trial], self.search)
+            place = places_of([trial], self.graph)
             base = base.extend(Observations(place, base.mean(place), self._fantasy_noise(known, place)))
         self._fantasies = (known, places, base)
         return base
@@ -282,27 +262,22 @@ class Optimizer:
         record.follow(self.history)
         self.history = record
 
-    # Answers
+    # What was learned; `Answers` has the rest
 
     @property
     def observations(self) -> Observations:
         """The values that count, in the order they were told."""
         trials = self.history.observed
         noise = [np.nan if trial.noise is None else trial.noise for trial in trials]
-        return Observations(places_of(trials, self.search), [trial.value or 0.0 for trial in trials], noise)
+        return Observations(places_of(trials, self.graph), [trial.value or 0.0 for trial in trials], noise)
 
     @property
     def outcome(self) -> SurrogateFit:
         """What was learned: the surrogate, the fits of all models and their weights."""
         if self._learned is None or self._learned[0] != self.history.version_of_values:
-            self._require_observations("a model")
+            self.history.require_observed("a model")
             self._learned = (self.history.version_of_values, self._learner.learn(self.observations))
         return self._learned[1]
-
-    @property
-    def posterior(self) -> Surrogate:
-        """The objective given the observations, in their own unit and direction."""
-        return self.outcome.surrogate
 
     @property
     def maximized(self) -> Surrogate:
@@ -316,44 +291,10 @@ class Optimizer:
 
     upright = maximized  # its earlier name, until 1.0
 
-    def best(self) -> Best:
-        """The best observation."""
-        self._require_observations("a best value")
-        trial = max(self.history.observed, key=lambda trial: self._sign * (trial.value or 0.0))
-        return Best(trial.id, trial.point, float(trial.value or 0.0))
-
-    def recommend(self) -> Recommendation:
-        """The candidate with the best posterior mean."""
-        everywhere = np.ones(len(self.search.points), dtype=np.bool_)
-        around = Surroundings(self.graph, self._places(Status.OBSERVED))
-        place = self.search.maximize(self.maximized.mean, everywhere, around)
-        mean, std = float(self.posterior.mean(place)[0]), float(self.posterior.std(place)[0])
-        half = NormalDist().inv_cdf(0.975) * std
-        return Recommendation(place[0], mean, std, mean - half, mean + half)
-
     def maximizer(self, draws: int | None = None) -> MaximizerSamples:
         """Where joint samples of the posterior have their best value (the largest, or smallest)."""
         rng = self._stream(_ANSWERING, len(self.history.observed))
         return MaximizerSamples.draw(self.maximized, self.search, rng, draws)
-
-    def modes(
-        self, k: int = 3, separation: float | None = None, *, level: float = 0.95, draws: int | None = None
-    ) -> list[Mode]:
-        """Up to k separate places where the best value may be, each with its probability."""
-        apart = USUAL_SEPARATION * self.graph.diameter if separation is None else separation
-        return modes(self.maximizer(draws), self.posterior, self.search, k, apart, level=level)
-
-    def search_list(self, mass: float = 0.8, *, draws: int | None = None) -> SearchList:
-        """The shortest set of stretches that holds `mass` of the probability of the best value."""
-        return search_list(self.maximizer(draws), self.search, mass)
-
-    def check(self) -> Check:
-        """How well the model predicts each value from all others."""
-        return check(self.posterior, self.history.observed)
-
-    def summary(self) -> Summary:
-        """What is known and how far it can be trusted, to be printed."""
-        return summarize(self)
 
     # Inside
 
@@ -363,11 +304,7 @@ class Optimizer:
 
     def _places(self, *statuses: Status) -> Points:
         trials = [trial for trial in self.history if trial.status in statuses]
-        return places_of(trials, self.search)
-
-    def _require_observations(self, what: str) -> None:
-        if not self.history.having(Status.OBSERVED):
-            raise ObservationError(f"{what} needs at least one observation, got none; tell some values first")
+        return places_of(trials, self.graph)
 
 
 def _id_of(suggestion: Suggestion | int) -> int:

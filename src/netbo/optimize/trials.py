@@ -106,6 +106,11 @@ class History:
         """Trials with a value that counts, in the order they were told."""
         return sorted(self.having(Status.OBSERVED), key=lambda trial: trial.order or 0)
 
+    def require_observed(self, what: str) -> None:
+        """Refuse what needs a value before there is one."""
+        if not self.having(Status.OBSERVED):
+            raise ObservationError(f"{what} needs at least one observation, got none; tell some values first")
+
     @property
     def pending(self) -> list[Trial]:
         """Trials asked for and not yet told."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import uuid
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from threading import RLock
@@ -16,11 +15,9 @@ from optuna.exceptions import UpdateFinishedTrialError
 from netbo.adapters.network import Network
 from netbo.errors import ExhaustedError, ObservationError, ParameterError
 from netbo.geometry import MetricGraph, Point
-from netbo.optimize import Check, Mode, Optimizer, SearchList, Suggestion, Summary
+from netbo.optimize import Answers, Optimizer, Suggestion
 from netbo.optimize.arguments import as_place, as_told
-from netbo.optimize.optimizer import Best, Recommendation
 from netbo.optimize.trials import Told
-from netbo.posterior import Surrogate
 from netbo.studies.definition import OpenStudy, create_study, graph_of, load_study
 from netbo.studies.dispatch import AskRequest, Crew, Dispatcher, count_handed_out, require_crews
 from netbo.studies.records import CORRECT, NOTE, TOLD_STATES, WITHDRAW, State, TrialRecord, trials_table
@@ -40,59 +37,6 @@ _OPEN = (State.PENDING, State.WAITING)
 _CLOSED = (State.FAILED, State.CANCELLED, State.EXPIRED, State.RELEASED)
 
 Lease = float | None | Literal["study"]
-
-
-# What is known so far: the answers of an optimizer, from the trials as they are in the storage now.
-
-
-class Answers(ABC):
-    """Answers of whatever has an optimizer and records; ids are the numbers of trials."""
-
-    @property
-    @abstractmethod
-    def optimizer(self) -> Optimizer:
-        """An optimizer with the trials as they are now."""
-
-    @property
-    @abstractmethod
-    def records(self) -> list[TrialRecord]:
-        """All trials."""
-
-    @property
-    def trials(self) -> pd.DataFrame:
-        """All trials as a table."""
-        return trials_table(self.records)
-
-    @property
-    def posterior(self) -> Surrogate:
-        """The objective given the observations, in their own unit and direction."""
-        return self.optimizer.posterior
-
-    def best(self) -> Best:
-        """The best observation."""
-        return self.optimizer.best()
-
-    def recommend(self) -> Recommendation:
-        """The candidate with the best posterior mean."""
-        return self.optimizer.recommend()
-
-    def modes(
-        self, k: int = 3, separation: float | None = None, *, level: float = 0.95, draws: int | None = None
-    ) -> list[Mode]:
-        """Up to k separate places where the best value may be, each with its probability."""
-        return self.optimizer.modes(k, separation, level=level, draws=draws)
-
-    def search_list(self, mass: float = 0.8, *, draws: int | None = None) -> SearchList:
-        """The shortest set of stretches that holds `mass` of the probability of the best value."""
-        return self.optimizer.search_list(mass, draws=draws)
-
-    def check(self) -> Check:
-        """How well the model predicts each value from all others."""
-        return self.optimizer.check()
-
-    def summary(self) -> Summary:
-        """What is known and how far it can be trusted, to be printed."""
-        return self.optimizer.summary()
 
 
 class Study(Answers):
@@ -260,6 +204,11 @@ class Study(Answers):
         with self._lock:
             self.dispatcher.refresh()
             return self.dispatcher.optimizer
+
+    @property
+    def trials(self) -> pd.DataFrame:
+        """All trials as a table."""
+        return trials_table(self.records)
 
     @property
     def records(self) -> list[TrialRecord]:

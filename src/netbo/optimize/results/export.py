@@ -11,36 +11,40 @@ from netbo.adapters.export import points_frame, write_map, write_observations
 from netbo.adapters.short_lines import ShortLines, graph_of
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Points
-from netbo.optimize.answers import Mode
-from netbo.optimize.optimizer import Recommendation
+from netbo.optimize.answers import Recommendation
+from netbo.optimize.maximizer import Mode
 from netbo.optimize.results.figures import density, view
 from netbo.optimize.trials import Status, Trial
 
 if TYPE_CHECKING:
     from netbo.adapters.network import Network
-    from netbo.optimize.results.result import Result
+    from netbo.optimize.optimizer import Optimizer
 
 
 N_MODES = 5
 
 
-def export(result: Result, path: Path, network: Network | None, max_piece: float | None) -> Path:
+def export(optimizer: Optimizer, path: Path, network: Network | None, max_piece: float | None) -> Path:
     """A map or, by its suffix .csv, a table of all trials."""
-    source = _source(result, network)
-    trials = list(result.optimizer.history)
+    source = _source(optimizer, network)
+    trials = list(optimizer.history)
     if path.suffix.lower() == ".csv":
-        points = Points.at([trial.point for trial in trials], graph=result.optimizer.graph)
+        points = Points.at([trial.point for trial in trials], graph=optimizer.graph)
         return write_observations(
             path, source, _moved(points, source), _numbers(trials, "value"),
             noise=_numbers(trials, "noise"), status=[trial.status.value for trial in trials],
         )  # fmt: skip
     return write_map(
-        path, source, _columns(result, source, max_piece), layers=_layers(result, source), max_piece=max_piece
+        path,
+        source,
+        _columns(optimizer, source, max_piece),
+        layers=_layers(optimizer, source),
+        max_piece=max_piece,
     )
 
 
-def _source(result: Result, network: Network | None) -> Network | MetricGraph:
-    graph = result.optimizer.graph
+def _source(optimizer: Optimizer, network: Network | None) -> Network | MetricGraph:
+    graph = optimizer.graph
     if network is None:
         return graph
     if not network.graph.has_edges_of(graph):
@@ -51,17 +55,16 @@ def _source(result: Result, network: Network | None) -> Network | MetricGraph:
     return network
 
 
-def _columns(result: Result, source: Network | MetricGraph, max_piece: float | None) -> dict[str, Any]:
+def _columns(optimizer: Optimizer, source: Network | MetricGraph, max_piece: float | None) -> dict[str, Any]:
     """The views; the probability of a piece is that of its whole length: it sums to 1 over the map."""
-    optimizer = result.optimizer
     lines = ShortLines.cut(source, max_piece)
     functions = {what: view(optimizer, what).function for what in ("mean", "sd", "acquisition")}
     values = {what: function(_moved(lines.middles, optimizer.graph)) for what, function in functions.items()}
     return values | {"probability": density(optimizer).mass(lines.edge, *lines.ends)}
 
 
-def _layers(result: Result, source: Network | MetricGraph) -> dict[str, Any]:
-    optimizer, frames = result.optimizer, {}
+def _layers(optimizer: Optimizer, source: Network | MetricGraph) -> dict[str, Any]:
+    frames = {}
     for name, statuses in {
         "observations": (Status.OBSERVED, Status.FAILED),
         "next": (Status.PENDING,),
@@ -78,12 +81,12 @@ def _layers(result: Result, source: Network | MetricGraph) -> dict[str, Any]:
             frames[name] = points_frame(
                 source, _moved(Points.at([trial.point for trial in trials]), source), columns
             )
-    return frames | {"candidates": _candidates(result, source)}
+    return frames | {"candidates": _candidates(optimizer, source)}
 
 
-def _candidates(result: Result, source: Network | MetricGraph) -> Any:
+def _candidates(optimizer: Optimizer, source: Network | MetricGraph) -> Any:
     """Where the best value may be: the recommended place, then the modes with their probabilities."""
-    best, modes = result.recommend(), result.modes(N_MODES)
+    best, modes = optimizer.recommend(), optimizer.modes(N_MODES)
     places = _moved(Points.at([best.point, *(mode.point for mode in modes)]), source)
     found: list[Recommendation | Mode] = [best, *modes]
     columns: dict[str, Any] = {

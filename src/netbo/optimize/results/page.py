@@ -17,8 +17,7 @@ from netbo.adapters.short_lines import addresses_of
 from netbo.errors import ParameterError
 from netbo.files import write_text
 from netbo.geometry import MetricGraph, Point, Points
-from netbo.optimize.answers import modes, search_list
-from netbo.optimize.optimizer import USUAL_SEPARATION, Optimizer
+from netbo.optimize.maximizer import USUAL_SEPARATION, modes, search_list
 from netbo.optimize.results.figures import draw_view
 from netbo.optimize.trials import Status, Trial
 from netbo.plotting import draw_calibration, style
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from netbo.adapters.network import Network
-    from netbo.optimize.results.result import Result
+    from netbo.optimize.answers import Answers
+    from netbo.optimize.optimizer import Optimizer
 
 
 # The pictures of a page, as images inside its text.
@@ -43,21 +43,21 @@ CAPTIONS = {
 }
 
 
-def embed_pictures(result: Result, label: str | None) -> list[tuple[str, str]]:
+def embed_pictures(optimizer: Optimizer, label: str | None) -> list[tuple[str, str]]:
     """Names and bodies of the sections with maps, convergence and calibration; only what there is to see."""
-    history = result.optimizer.history
+    history = optimizer.history
     sections = []
     if history.having(Status.OBSERVED):
-        sections.append(("Maps", _maps(result, label)))
+        sections.append(("Maps", _maps(optimizer, label)))
     if history.having(Status.OBSERVED) or history.having(Status.FAILED):
         drawn = _image(
-            lambda ax: result.plot_convergence(ax, label=label),
+            lambda ax: optimizer.plot_convergence(ax, label=label),
             (style.FIGURE_WIDTH, PROFILE_HEIGHT),
             "Values in the order measured, and the best so far",
         )
         sections.append(("Convergence", drawn))
     if history.having(Status.OBSERVED):
-        check = result.check()
+        check = optimizer.check()
         drawn = _image(
             lambda ax: draw_calibration(check.predicted, check.std, check.value, ax, label=label),
             (SQUARE, SQUARE),
@@ -67,12 +67,12 @@ def embed_pictures(result: Result, label: str | None) -> list[tuple[str, str]]:
     return sections
 
 
-def _maps(result: Result, label: str | None) -> str:
-    graph = result.optimizer.graph
+def _maps(optimizer: Optimizer, label: str | None) -> str:
+    graph = optimizer.graph
     width, height = (style.FIGURE_WIDTH, PROFILE_HEIGHT) if graph.dimension is None else plan_size(graph)
     images = [
         _image(
-            partial(draw_view, result.optimizer, what, label=label),
+            partial(draw_view, optimizer, what, label=label),
             (width, height + LEGEND_HEIGHT),
             caption,
         )
@@ -122,7 +122,7 @@ STRETCHES_SHOWN = 50
 
 
 def write_page(
-    result: Result,
+    found: Answers,
     path: str | Path,
     network: Network | None = None,
     *,
@@ -134,7 +134,7 @@ def write_page(
     network: the network as it was read, for the user's own addresses and its report.
     label: of the values, with their unit.
     """
-    optimizer, target = result.optimizer, Path(path)
+    optimizer, target = found.optimizer, Path(path)
     if network is not None and not network.graph.has_edges_of(optimizer.graph):
         raise ParameterError(
             f"network must be the one that was searched, {optimizer.graph!r}, got {network.graph!r}; "
@@ -143,9 +143,9 @@ def write_page(
     source = optimizer.graph if network is None else network
     head = title or "Search on a network"
     sections = [
-        _section("Summary", _summary(result)),
+        _section("Summary", _summary(optimizer, getattr(found, "stopped", None))),
         *(_answers(optimizer, source) if optimizer.history.having(Status.OBSERVED) else []),
-        *(_section(name, body) for name, body in embed_pictures(result, label)),
+        *(_section(name, body) for name, body in embed_pictures(optimizer, label)),
         _section("Measurements", _measurements(optimizer, source)),
         *(_model(optimizer) if optimizer.history.having(Status.OBSERVED) else []),
         *([] if network is None else [_section("Network", _preformatted(network.report))]),
@@ -181,10 +181,11 @@ def _cell(value: Any) -> str:
     return f"<td{kind}>{escape('' if value is None else str(value))}</td>"
 
 
-def _summary(result: Result) -> str:
-    summary = result.summary()
+def _summary(optimizer: Optimizer, stopped: str | None) -> str:
+    summary = optimizer.summary()
     warnings = "".join(f'<p class="warning">{escape(text)}</p>' for text in summary.warnings)
-    facts = "\n".join([*summary.facts, f"{'stopped':<10} {result.stopped}"])
+    ended = [] if stopped is None else [f"{'stopped':<10} {stopped}"]  # only a run has an end
+    facts = "\n".join([*summary.facts, *ended])
     return f"{_preformatted(facts)}\n{warnings}"
 
 

@@ -1,0 +1,120 @@
+"""An optimizer, a result and a study answer the same questions, and alike."""
+
+import math
+import subprocess
+import sys
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import optuna
+import pytest
+from numpy.testing import assert_array_equal
+
+from netbo import Optimizer, Result, Study, open_rectangle
+from netbo.errors import ObservationError
+from netbo.optimize import Answers
+
+mpl.use("Agg")
+
+GRAPH = open_rectangle()
+PLACES = GRAPH.points([0, 1, 2, 3, 3], [0.5, 1.0, 0.5, 1.0, 2.0])
+VALUES = [1.0, 3.0, math.nan, 2.0, 5.0]
+OPTIONS = {"noise": 0.01, "max_cell": 0.5, "seed": 3, "direction": "minimize"}
+
+
+def told_optimizer(values=VALUES):
+    optimizer = Optimizer(GRAPH, **OPTIONS)
+    optimizer.tell(PLACES[: len(values)], values)
+    return optimizer
+
+
+def ended_run(values=VALUES):
+    return Result(told_optimizer(values), "tired")
+
+
+def stored_study(values=VALUES):
+    study = Study.create(GRAPH, name="stored", storage=optuna.storages.InMemoryStorage(), **OPTIONS)
+    for point, value in zip(PLACES, values, strict=False):
+        study.add_observation(point, value)
+    return study
+
+
+KINDS = {"optimizer": told_optimizer, "result": ended_run, "study": stored_study}
+
+
+@pytest.fixture(params=KINDS)
+def make(request):
+    yield KINDS[request.param]
+    plt.close("all")
+
+
+def test_answers_are_the_same(make):
+    found, expected = make(), told_optimizer()
+
+    assert isinstance(found, Answers)
+    assert found.best() == expected.best()
+    assert found.best().value == 1.0
+    assert found.recommend() == expected.recommend()
+    assert found.modes(2, 1.0, level=0.8, draws=50) == expected.modes(2, 1.0, level=0.8, draws=50)
+    assert str(found.search_list(0.5, draws=50)) == str(expected.search_list(0.5, draws=50))
+    assert str(found.summary()) == str(expected.summary())
+    assert_array_equal(found.check().predicted, expected.check().predicted)
+    assert_array_equal(found.posterior.mean(PLACES), expected.posterior.mean(PLACES))
+
+
+@pytest.mark.parametrize("what", ["mean", "probability"])
+def test_maps_are_one_call(make, what):
+    ax = make().plot(what=what, label="level")
+    marks = {each.get_label() for each in ax.collections}
+
+    assert {"failed", "observed", "recommended"} <= marks
+
+
+def test_profiles_and_convergence_are_one_call(make):
+    found = make()
+    profile, convergence = found.plot_profile(edges=[0]), found.plot_convergence(label="level")
+    lines = {line.get_label(): line.get_ydata() for line in convergence.lines}
+
+    assert profile.get_xlabel() == "distance along the edges"
+    assert_array_equal(lines["best so far"], [1, 1, 1, 1, 1])
+
+
+def test_interactive_figures_are_one_call(make):
+    pytest.importorskip("plotly")
+    figure = make().plot_interactive(title="so far")
+
+    assert figure.layout.title.text == "so far"
+
+
+def test_files_are_one_call(make, tmp_path):
+    found = make()
+    table, page = found.export(tmp_path / "so-far.csv"), found.write_page(tmp_path / "so-far.html")
+
+    assert len(table.read_text().splitlines()) == 1 + len(VALUES)
+    assert "Recommendation" in page.read_text()
+    assert ("stopped" in page.read_text()) is isinstance(found, Result)  # only a run has an end
+
+
+def test_answers_need_a_value(make):
+    found = make([math.nan])
+    for ask in (found.best, found.recommend, found.check, found.plot, found.modes, found.search_list):
+        with pytest.raises(ObservationError, match="needs at least one observation"):
+            ask()
+
+    assert "no values yet" in str(found.summary())
+
+
+def test_an_optimizer_is_its_own():
+    optimizer = told_optimizer()
+
+    assert optimizer.optimizer is optimizer
+
+
+def test_pictures_are_loaded_when_one_is_asked_for():
+    script = (
+        "import sys, netbo; o = netbo.Optimizer(netbo.interval(1.0), noise=0.1, max_cell=0.2);"
+        "o.tell(o.ask(), 1.0); o.recommend(); o.summary(); print('matplotlib' in sys.modules)"
+    )
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert shown.stdout.strip() == "False"
