@@ -3,13 +3,24 @@ import pickle
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import netbo
 from netbo.acquisition import GpTs
-from netbo.optimize import CALIBRATED, Continuum, Forbidden, Maximin, Nodes
+from netbo.optimize import (
+    CALIBRATED,
+    CandidatePlaces,
+    Continuum,
+    Forbidden,
+    Maximin,
+    Metric,
+    Nodes,
+    RandomDesign,
+    SearchSpace,
+)
 from netbo.studies import Study, StudyError, StudySettings
 from netbo.studies.definition import ABOUT, NETWORK
-from netbo.studies.settings import read_candidates, write_candidates
+from netbo.studies.settings import read_candidates, read_design, write_candidates, write_design
 from support.studies import GRAPH, create, load
 
 
@@ -32,7 +43,7 @@ def test_settings_come_back_from_json():
     [
         ("preset", CALIBRATED, "the presets are calibrated, paper, paper-euclidean"),
         ("acquisition", GpTs(), "pass one of the names"),
-        ("design", Maximin(4), "pass its size"),
+        ("design", object(), "pass its size, a Maximin or a RandomDesign"),
         ("noise", [0.1], "objects that are code cannot be stored"),
     ],
 )
@@ -61,12 +72,36 @@ def test_the_design_of_a_preset_keeps_its_metric():
     assert paper.design == Maximin(3, netbo.optimize.Metric.EUCLIDEAN)
 
 
+@pytest.mark.parametrize("design", [Maximin(3), Maximin(3, Metric.EUCLIDEAN), RandomDesign(4), 5, None])
+def test_designs_come_back_from_json(tmp_path, design):
+    study = create(tmp_path, design=design)
+
+    assert load(tmp_path).optimizer.design == study.optimizer.design
+    if isinstance(design, Maximin | RandomDesign):
+        assert study.optimizer.design == design
+    assert read_design(json.loads(json.dumps(write_design(design)))) == design
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ({"kind": "maximin", "size": 3, "metric": "taxi"}, "cannot be read: 'taxi' is not a valid Metric"),
+        ({"kind": "random"}, "cannot be read: 'size'"),
+        ({"kind": "spiral"}, "of unknown kind 'spiral'; it needs a later netbo"),
+    ],
+)
+def test_designs_that_cannot_be_read_say_so(written, message):
+    with pytest.raises(StudyError, match=message):
+        read_design(written)
+
+
 def test_candidates_come_back_from_json():
     points = GRAPH.points([0, 2], [0.1, 1.3])
     forbidden = Forbidden(edges=[1], stretches=[(2, 0.5, 1.0)])
 
     assert kept(None) is None
     assert kept(points) == points
+    assert kept(CandidatePlaces(GRAPH, points, Forbidden(edges=[0]))) == points[1:]
     assert kept(forbidden) == forbidden
     assert kept("continuum").n_points == Continuum(GRAPH).n_points
     assert kept(Continuum(GRAPH, spacing=0.5, forbidden=forbidden)).forbidden == forbidden
@@ -84,10 +119,26 @@ def test_a_study_may_ask_anywhere_on_the_continuum(tmp_path, candidates):
     assert study.optimizer.propose() == load(tmp_path).ask().point
 
 
+def test_nodes_of_a_mesh_come_back_from_json():
+    space = netbo.FiniteElementSpace.build(GRAPH, max_cell=0.3)
+    nodes = Nodes(space, Forbidden(edges=[1]))
+
+    assert kept(nodes).points == nodes.points
+    assert_array_equal(kept(nodes).weights, nodes.weights)
+
+
 def test_other_candidates_are_refused():
-    space = netbo.FiniteElementSpace.build(GRAPH, max_cell=0.5)
-    with pytest.raises(StudyError, match="points, what is forbidden or the continuum, got Nodes; pass its"):
-        write_candidates(Nodes(space), GRAPH)
+    class Other(SearchSpace):
+        graph = GRAPH
+
+        def maximize(self, scores, allowed, surroundings=None):
+            raise NotImplementedError
+
+    elsewhere = CandidatePlaces(netbo.star(5), netbo.star(5).points(4, 0.5))
+    with pytest.raises(StudyError, match="nodes, what is forbidden or the continuum, got Other; pass its"):
+        write_candidates(Other(), GRAPH)
+    with pytest.raises(StudyError, match=r"candidates must lie on MetricGraph.*, got some on MetricGraph"):
+        write_candidates(elsewhere, GRAPH)
     with pytest.raises(StudyError, match="candidates by name can only be 'continuum', got 'all'"):
         write_candidates("all", GRAPH)
 

@@ -10,16 +10,27 @@ import numpy as np
 
 from netbo.checks import require_positive
 from netbo.errors import StudyError
+from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Points
-from netbo.optimize import Continuum, Forbidden, Maximin, Optimizer, SearchSpace
+from netbo.optimize import (
+    CandidatePlaces,
+    Continuum,
+    Design,
+    Forbidden,
+    Maximin,
+    Metric,
+    Nodes,
+    Optimizer,
+    RandomDesign,
+    SearchSpace,
+)
+from netbo.optimize.arguments import CONTINUUM, Candidates
 from netbo.optimize.presets import PRESETS
 
-CONTINUUM = "continuum"  # the name of Continuum() in arguments and files
 ASKING_SECONDS = 120.0  # a worker that needs longer for one suggestion is taken for dead
 _TEXTS = ("preset", "acquisition", "direction", "candidates")
 _PLAIN = (str, int, float, bool, type(None))
-
-Candidates = SearchSpace | Points | Forbidden | None
+_WRITTEN = {"candidates": dict, "design": dict}  # settings that may be JSON objects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +56,7 @@ class StudySettings:
     repeats: bool | None = None
     separation: float = 0.0
     max_cell: float | None = None
-    design: int | None = None  # size of a maximin design
+    design: int | dict[str, Any] | None = None  # how many places; or what `write_design` gives
     candidates: dict[str, Any] | None = None
     lease: float | None = None  # seconds that a suggestion belongs to whoever asked; None: until it is told
     asking_lease: float = ASKING_SECONDS  # seconds that computing a suggestion may take
@@ -53,7 +64,7 @@ class StudySettings:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.name != "candidates" and not isinstance(value, _PLAIN):
+            if not isinstance(value, (*_PLAIN, _WRITTEN.get(field.name, str))):
                 raise StudyError(
                     f"a study stores {field.name} as a name or a number, got {type(value).__name__}; "
                     f"{_advice(field.name)}"
@@ -66,13 +77,14 @@ class StudySettings:
         require_seconds(self.asking_lease, "asking_lease")
 
     @classmethod
-    def of(cls, graph: MetricGraph, candidates: Candidates | str = None, **options: Any) -> StudySettings:
+    def of(cls, graph: MetricGraph, candidates: Candidates = None, **options: Any) -> StudySettings:
         """Settings from the arguments of `Study.create`."""
         names = {field.name for field in fields(cls)}
         unknown = sorted(set(options) - names)
         if unknown:
             raise StudyError(f"a study has no setting {unknown[0]!r}; there are {', '.join(sorted(names))}")
         plain = {key: _plain(value) for key, value in options.items()}
+        plain["design"] = write_design(plain.get("design"))
         return cls(candidates=write_candidates(candidates, graph), **plain)
 
     def as_dict(self) -> dict[str, Any]:
@@ -95,7 +107,7 @@ class StudySettings:
             preset=self.preset,
             acquisition=self.acquisition,
             candidates=read_candidates(self.candidates, graph),
-            design=None if self.design is None else Maximin(self.design, _metric(self.preset)),
+            design=read_design(self.design),
             noise=self.noise,
             direction=self.direction,
             seed=self.seed,
@@ -105,7 +117,32 @@ class StudySettings:
         )
 
 
-def write_candidates(candidates: Candidates | str, graph: MetricGraph) -> dict[str, Any] | None:
+def write_design(design: Any) -> Any:
+    """Initial design as JSON: how many places, or kind and size."""
+    if isinstance(design, Maximin):
+        return {"kind": "maximin", "size": int(design.size), "metric": design.metric.value}
+    if isinstance(design, RandomDesign):
+        return {"kind": "random", "size": int(design.size)}
+    return design
+
+
+def read_design(written: int | dict[str, Any] | None) -> Design | int | None:
+    """Initial design from what `write_design` gave."""
+    if not isinstance(written, dict):
+        return written
+    try:
+        if written["kind"] == "maximin":
+            return Maximin(written["size"], Metric(written["metric"]))
+        if written["kind"] == "random":
+            return RandomDesign(written["size"])
+    except (KeyError, TypeError, ValueError) as cause:
+        raise StudyError(f"the design of the study cannot be read: {cause}") from cause
+    raise StudyError(
+        f"the design of the study is of unknown kind {written['kind']!r}; it needs a later netbo"
+    )
+
+
+def write_candidates(candidates: Candidates, graph: MetricGraph) -> dict[str, Any] | None:
     """Candidates as JSON: edge numbers and distances; None means all nodes of the mesh."""
     if candidates is None:
         return None
@@ -113,11 +150,18 @@ def write_candidates(candidates: Candidates | str, graph: MetricGraph) -> dict[s
         if candidates != CONTINUUM:
             raise StudyError(f"candidates by name can only be {CONTINUUM!r}, got {candidates!r}")
         return {"kind": CONTINUUM}
-    if isinstance(candidates, Points):
-        bound = graph.bind(candidates)
+    if isinstance(candidates, SearchSpace) and not graph.has_edges_of(candidates.graph):
+        raise StudyError(
+            f"candidates must lie on {graph!r}, got some on {candidates.graph!r}; build them anew"
+        )
+    if isinstance(candidates, Points | CandidatePlaces):
+        bound = graph.bind(candidates if isinstance(candidates, Points) else candidates.points)
         return {"kind": "points", "edge": bound.edge.tolist(), "distance": bound.z.tolist()}
     if isinstance(candidates, Forbidden):
         return {"kind": "nodes", **_write_forbidden(candidates, graph)}
+    if isinstance(candidates, Nodes):
+        cells = candidates.space.cells.tolist()
+        return {"kind": "mesh", "cells": cells, **_write_forbidden(candidates.forbidden, graph)}
     if isinstance(candidates, Continuum):
         return {
             "kind": CONTINUUM,
@@ -126,7 +170,7 @@ def write_candidates(candidates: Candidates | str, graph: MetricGraph) -> dict[s
             **_write_forbidden(candidates.forbidden, graph),
         }
     raise StudyError(
-        f"a study stores candidates as points, what is forbidden or the continuum, got "
+        f"a study stores candidates as points, nodes, what is forbidden or the continuum, got "
         f"{type(candidates).__name__}; pass its points"
     )
 
@@ -142,6 +186,8 @@ def read_candidates(written: dict[str, Any] | None, graph: MetricGraph) -> Candi
         forbidden = _read_forbidden(written, graph)
         if kind == "nodes":
             return forbidden
+        if kind == "mesh":
+            return Nodes(FiniteElementSpace(graph, np.array(written["cells"])), forbidden)
         if kind == CONTINUUM:
             options = {key: written[key] for key in ("spacing", "n_points") if key in written}
             return Continuum(graph, forbidden=forbidden, **options)
@@ -175,11 +221,6 @@ def require_seconds(seconds: Any, name: str, *, or_none: bool = False) -> None:
     require_positive(name, seconds, "3600 is an hour", kind=kind, error=StudyError)
 
 
-def _metric(preset: str) -> Any:
-    design = PRESETS[preset].design if preset in PRESETS else None
-    return design.metric if isinstance(design, Maximin) else Maximin().metric
-
-
 def _plain(value: Any) -> Any:
     """Python scalar of a numpy scalar."""
     return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
@@ -191,5 +232,5 @@ def _advice(name: str) -> str:
     if name == "acquisition":
         return "pass one of the names that Optimizer takes"
     if name == "design":
-        return "pass its size"
+        return "pass its size, a Maximin or a RandomDesign"
     return "objects that are code cannot be stored: use netbo.Optimizer for those"

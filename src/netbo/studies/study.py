@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from optuna.exceptions import UpdateFinishedTrialError
 
@@ -16,13 +16,13 @@ from netbo.adapters.network import Network
 from netbo.errors import ExhaustedError, ObservationError, ParameterError
 from netbo.geometry import MetricGraph, Point
 from netbo.optimize import Answers, Optimizer, Suggestion
-from netbo.optimize.arguments import as_place, as_told
+from netbo.optimize.arguments import SearchOptions, as_place, as_told
 from netbo.optimize.trials import Told
 from netbo.studies.definition import OpenStudy, create_study, graph_of, load_study
 from netbo.studies.dispatch import AskRequest, Crew, Dispatcher, count_handed_out, require_crews
 from netbo.studies.records import CORRECT, NOTE, TOLD_STATES, WITHDRAW, State, TrialRecord, trials_table
 from netbo.studies.resilience import Clock, SystemClock
-from netbo.studies.settings import ASKING_SECONDS, Candidates, StudySettings, require_seconds
+from netbo.studies.settings import ASKING_SECONDS, StudySettings, require_seconds
 from netbo.studies.storages import StorageLike
 from netbo.studies.trial_store import TrialStore
 
@@ -84,20 +84,15 @@ class Study(Answers):
         storage: StorageLike | None = None,
         preset: str = "calibrated",
         acquisition: str | None = None,
-        candidates: Candidates | str = None,
-        design: int | None = None,
-        noise: float | None = None,
         direction: str = "maximize",
         seed: int = 0,
-        repeats: bool | None = None,
-        separation: float = 0.0,
-        max_cell: float | None = None,
         lease: float | None = None,
         asking_lease: float = ASKING_SECONDS,
         network_file: str | os.PathLike[str] | None = None,
         resume: bool = False,
         worker: str | None = None,
         clock: Clock | None = None,
+        **options: Unpack[SearchOptions],
     ) -> Study:
         """Create a study of a network.
 
@@ -112,10 +107,10 @@ class Study(Answers):
             or open storage.
         preset, acquisition, noise, direction, seed, repeats, separation, max_cell
             As for `Optimizer`, by name and number.
-        candidates : Points, Forbidden, Continuum or "continuum", optional
+        candidates : SearchSpace, Points, Forbidden or "continuum", optional
             Where to ask; by default all nodes of the mesh.
-        design : int, optional
-            Size of a maximin design.
+        design : Design or int, optional
+            The first places, as a Maximin or a RandomDesign, or how many.
         lease : float, optional
             Seconds after which a suggestion that was neither told nor renewed is handed out again; by
             default never.
@@ -144,12 +139,10 @@ class Study(Answers):
         >>> Study.create(netbo.interval(2.0), name="leak", storage=storage).settings.preset
         'calibrated'
         """
-        options: dict[str, Any] = {
-            "preset": preset, "acquisition": acquisition, "design": design, "noise": noise,
-            "direction": direction, "seed": seed, "repeats": repeats, "separation": separation,
-            "max_cell": max_cell, "lease": lease, "asking_lease": asking_lease,
-        }  # fmt: skip
-        settings = StudySettings.of(graph_of(network), candidates, **options)
+        settings = StudySettings.of(
+            graph_of(network), preset=preset, acquisition=acquisition, direction=direction, seed=seed,
+            lease=lease, asking_lease=asking_lease, **options,
+        )  # fmt: skip
         opened = create_study(
             network, settings, name=name, storage=storage, network_file=network_file, resume=resume
         )
