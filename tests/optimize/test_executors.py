@@ -2,7 +2,7 @@ import os
 import subprocess
 import sys
 import time
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
@@ -11,7 +11,9 @@ import pytest
 from netbo.errors import ParameterError
 from netbo.optimize.evaluation import (
     Inline,
+    as_completed,
     count_workers,
+    first_completed,
     one_thread_per_worker,
     open_executor,
     process_pool,
@@ -153,6 +155,32 @@ def test_the_interpreter_ends_after_a_run_that_is_broken_off_when_its_worker(wor
         number.unlink(missing_ok=True)  # the child of a worker ends by this
 
     assert ended.returncode == 7
+
+
+def test_what_is_done_comes_in_the_order_of_its_submission():
+    first, second, third = in_flight = {Future(): name for name in "abc"}
+    third.set_result(3)
+    first.set_result(1)
+
+    assert first_completed(in_flight) == [first, third]
+    assert first_completed({second: "b"}, timeout=0.01) == []
+
+
+def test_calls_are_in_flight_until_there_are_no_more():
+    waiting, in_flight, most = list(range(5)), {}, []
+
+    def fill():
+        while waiting and len(in_flight) < 2:
+            in_flight[Inline().submit(abs, -waiting.pop(0))] = None
+        most.append(len(in_flight))
+
+    taken = []
+    for future in as_completed(in_flight, fill):
+        del in_flight[future]
+        taken.append(future.result())
+
+    assert taken == [0, 1, 2, 3, 4]
+    assert most == [2, 2, 1, 0]
 
 
 def test_threads_are_limited_for_processes_started_meanwhile_only(monkeypatch):

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ import netbo
 from netbo.checks import require_count
 from netbo.errors import ParameterError
 from netbo.experiments.cell import run_cell
-from netbo.optimize.evaluation import Inline, one_thread_per_worker, open_executor
+from netbo.optimize.evaluation import Inline, as_completed, one_thread_per_worker, open_executor
 from netbo.optional import require
 
 SEQUENTIAL, PROCESSES, DASK, SCHEME = "sequential", "processes", "dask", "dask://"
@@ -30,14 +30,15 @@ class Workers:
         self, function: Callable[..., T], calls: Sequence[tuple[Any, ...]]
     ) -> Iterator[tuple[int, T]]:
         """Number of the call and its result, as they come in; few calls are ahead of those at work."""
-        waiting, flying = deque(enumerate(calls)), dict[Future[T], int]()
-        while waiting or flying:
-            while waiting and len(flying) < self._window:
+        waiting, in_flight = deque(enumerate(calls)), dict[Future[T], int]()
+
+        def fill() -> None:
+            while waiting and len(in_flight) < self._window:
                 number, arguments = waiting.popleft()
-                flying[self.executor.submit(function, *arguments)] = number
-            done, _ = wait(flying, return_when=FIRST_COMPLETED)
-            for future in sorted(done, key=lambda future: flying[future]):
-                yield flying.pop(future), future.result()
+                in_flight[self.executor.submit(function, *arguments)] = number
+
+        for future in as_completed(in_flight, fill):
+            yield in_flight.pop(future), future.result()
 
     @property
     def _window(self) -> int:

@@ -8,8 +8,8 @@ import pickle
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from numbers import Real
@@ -160,6 +160,24 @@ def one_thread_per_worker() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+def first_completed(in_flight: Mapping[Future[T], object], timeout: float | None = None) -> list[Future[T]]:
+    """Futures that are done, in the order of their submission; waits for one, or as long as `timeout`."""
+    done, _ = wait(in_flight, timeout=timeout, return_when=FIRST_COMPLETED)
+    return [future for future in in_flight if future in done]
+
+
+def as_completed(in_flight: Mapping[Future[T], object], fill: Callable[[], object]) -> Iterator[Future[T]]:
+    """Futures as they are done, until none is in flight.
+
+    fill: submits more calls if there is room for them; called at first and whenever some were taken.
+    Whoever takes a future removes it from those in flight.
+    """
+    fill()
+    while in_flight:
+        yield from first_completed(in_flight)
+        fill()
 
 
 def count_workers(executor: Executor | int | None, workers: int | None) -> int:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from math import isnan, nan
@@ -15,6 +15,7 @@ from netbo.optimize.evaluation import (
     Failure,
     Objective,
     as_answer,
+    as_completed,
     count_workers,
     last_line,
     open_executor,
@@ -189,7 +190,7 @@ class LoopState:
     rules: Sequence[StopRule] = ()
     callbacks: Sequence[Callback] = ()
     reason: str | None = None  # to hand out no more
-    flying: dict[Future[Any], Suggestion] = field(default_factory=dict)
+    in_flight: dict[Future[Any], Suggestion] = field(default_factory=dict)
     others: frozenset[int] = field(init=False)  # pending trials that were not asked for by this run
 
     def __post_init__(self) -> None:
@@ -198,18 +199,14 @@ class LoopState:
     def complete(self, executor: Executor, show: Callable[[], None]) -> str:
         """Evaluate until there is a reason to stop, and return it; what is under way then is awaited."""
         self._consult()  # a study that goes on may have reached its end
-        self._fill(executor)
-        while self.flying:
-            done, _ = wait(self.flying, return_when=FIRST_COMPLETED)
-            for future in sorted(done, key=lambda future: self.flying[future].id):
-                self._take(future)
-                show()
-            self._fill(executor)
+        for future in as_completed(self.in_flight, lambda: self._fill(executor)):
+            self._take(future)
+            show()
         return self.reason or ""
 
     def abandon(self) -> None:
         """Keep the values that are there, and cancel whatever else is pending."""
-        for future in list(self.flying):
+        for future in list(self.in_flight):
             if not future.cancel() and future.done() and future.exception() is None:
                 with suppress(BaseError):  # what cannot be told is cancelled below
                     self._record(future)
@@ -219,16 +216,16 @@ class LoopState:
 
     def _fill(self, executor: Executor) -> None:
         """Hand out suggestions until all workers are busy; without any in flight, say why."""
-        while self.reason is None and len(self.flying) < self.workers:
-            if self.budget.left(self.optimizer) <= len(self.flying):
-                self.reason = None if self.flying else self.budget(self.optimizer)
+        while self.reason is None and len(self.in_flight) < self.workers:
+            if self.budget.left(self.optimizer) <= len(self.in_flight):
+                self.reason = None if self.in_flight else self.budget(self.optimizer)
                 return
             try:
                 suggestion = self.optimizer.ask()
             except ExhaustedError:
-                self.reason = None if self.flying else EXHAUSTED
+                self.reason = None if self.in_flight else EXHAUSTED
                 return
-            self.flying[executor.submit(self.attempt, suggestion.point)] = suggestion
+            self.in_flight[executor.submit(self.attempt, suggestion.point)] = suggestion
 
     def _take(self, future: Future[Any]) -> None:
         trial = self._record(future)
@@ -239,13 +236,13 @@ class LoopState:
             self._consult()
 
     def _record(self, future: Future[Any]) -> Trial:
-        answer, suggestion = future.result(), self.flying[future]
+        answer, suggestion = future.result(), self.in_flight[future]
         if isinstance(answer, Failure):
             self.optimizer.tell(suggestion, nan, note=answer.text)
         else:
             value, noise = as_answer(answer)
             self.optimizer.tell(suggestion, value, noise, note="returned NaN" if isnan(value) else "")
-        del self.flying[future]
+        del self.in_flight[future]
         return self.optimizer.history[suggestion.id]
 
     def _consult(self) -> None:
@@ -254,8 +251,8 @@ class LoopState:
             return
         self.reason = next((reason for rule in self.rules if (reason := rule(self.optimizer))), None)
         if self.reason is not None:
-            for future in [future for future in self.flying if future.cancel()]:
-                self.optimizer.cancel(self.flying.pop(future))
+            for future in [future for future in self.in_flight if future.cancel()]:
+                self.optimizer.cancel(self.in_flight.pop(future))
 
     def _require_a_value(self, trial: Trial) -> None:
         history, enough = self.optimizer.history, max(LEAST_TRIES, self.optimizer.design.size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from threading import Event, Lock, Thread
 from types import TracebackType
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from netbo.checks import require_count
 from netbo.errors import BudgetError, ExhaustedError, ObservationError
 from netbo.optimize import Suggestion
-from netbo.optimize.evaluation import Attempt, Inline, Objective, count_workers
+from netbo.optimize.evaluation import Attempt, Inline, Objective, count_workers, first_completed
 from netbo.optimize.stopping import StopRule
 from netbo.studies.evaluation import Evaluation, Evaluator, as_evaluation, evaluator
 from netbo.studies.records import State, TrialRecord
@@ -192,8 +192,8 @@ class WorkerRun:
         if not self.in_flight:
             return
         with self.interrupted.allowed():
-            done, _ = wait(self.in_flight, timeout=self.pause, return_when=FIRST_COMPLETED)
-        for future in sorted(done, key=lambda future: self.in_flight[future][0].id):
+            done = first_completed(self.in_flight, self.pause)
+        for future in done:
             self._tell(future, as_evaluation(future.result()))
         for future in self._overdue():
             self._tell(future, Evaluation(None, note=f"timeout: no value within {self.timeout:g} seconds"))
