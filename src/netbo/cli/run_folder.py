@@ -16,9 +16,9 @@ from typing import Any
 
 import netbo
 from netbo.adapters import Network
-from netbo.adapters.export import replacing
 from netbo.adapters.netbo_json import content_hash, read_network, write_network
 from netbo.errors import NetworkError, ObservationError, ParameterError
+from netbo.files import replacing
 from netbo.geometry import Point, Points
 from netbo.optimize import Optimizer, Status, Trial
 from netbo.studies import State, Study
