@@ -200,14 +200,15 @@ class Knots:
         new = together[found[found >= n]]
         if not len(new):
             return self
-        cut = self._with(new)
+        cut = self.with_points(new)
         is_new = cut.source >= n
         is_cell = (np.diff(cut.edge) == 0) & (is_new[1:] | is_new[:-1])
         is_cell &= np.diff(cut.z) > RESOLUTION * self.graph.lengths[cut.edge[1:]]
         middle = ((cut.z[1:] + cut.z[:-1]) / 2)[is_cell]
-        return cut._with(Points(cut.edge[1:][is_cell], middle, graph=self.graph))
+        return cut.with_points(Points(cut.edge[1:][is_cell], middle, graph=self.graph))
 
-    def _with(self, new: Points) -> "Knots":
+    def with_points(self, new: Points) -> "Knots":
+        """With points that are no knots yet, each in its place along its edge."""
         n = len(self.points)
         edge, z = np.concatenate([self.edge, new.edge]), np.concatenate([self.z, new.z])
         order = np.lexsort((z, edge))

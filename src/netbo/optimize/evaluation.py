@@ -108,9 +108,10 @@ def open_executor(executor: Executor | int | None, objective: Callable[..., Any]
 
 def break_off(pool: ProcessPoolExecutor) -> None:
     """End the processes of a pool, and its thread, which the interpreter would wait for at its own end."""
-    processes = list((pool._processes or {}).values())
-    manager: Any = pool._executor_manager_thread
-    answers = pool._result_queue
+    # A pool tells none of these: what it waits for is in its private parts alone.
+    processes = list((pool._processes or {}).values())  # noqa: SLF001
+    manager: Any = pool._executor_manager_thread  # noqa: SLF001
+    answers = pool._result_queue  # noqa: SLF001
     pool.shutdown(wait=False, cancel_futures=True)
     try:
         for process in processes:
@@ -140,11 +141,12 @@ def _release(answers: Any) -> None:
     It would wait for ever for the rest of an answer whose worker was killed while sending it, since the other
     end of the pipe is open here too; and for the death of a worker whose child keeps the worker's pipes open.
     """
+    writer = answers._writer  # noqa: SLF001 - the queue itself sends pickled objects only
     with suppress(OSError):  # closed already, or full because nobody reads it any more
         if hasattr(os, "set_blocking"):
-            os.set_blocking(answers._writer.fileno(), False)
-        answers._writer.send_bytes(b"")  # no answer at all: the thread takes the pool for broken
-    answers._writer.close()
+            os.set_blocking(writer.fileno(), False)
+        writer.send_bytes(b"")  # no answer at all: the thread takes the pool for broken
+    writer.close()
 
 
 @contextmanager

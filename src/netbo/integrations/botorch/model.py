@@ -165,7 +165,7 @@ class NetworkModel(Model):
             known, own = self._surrogates[number[at]], None if variances is None else variances[at]
             extended.append(self._extended(known, places[at], values[at], own))
         other = type(self)(self._surrogates[0])
-        other._surrogates, other._batch = tuple(extended), shape
+        other._surrogates, other._batch = tuple(extended), shape  # noqa: SLF001 - of its own class
         return other
 
     def _extended(
