@@ -85,7 +85,26 @@ class Answers:
         return self.optimizer.outcome.surrogate
 
     def best(self) -> Best:
-        """The best observation; under noise it flatters, see `recommend`."""
+        """The best observation; under noise it flatters, see `recommend`.
+
+        Returns
+        -------
+        Best
+            Its trial, place and value.
+
+        Raises
+        ------
+        ObservationError
+            There is no value yet.
+
+        Examples
+        --------
+        >>> import netbo
+        >>> optimizer = netbo.Optimizer(netbo.interval(2.0), noise=0.01)
+        >>> _ = optimizer.tell(optimizer.graph.points(0, [0.5, 1.5]), [1.0, 2.0])
+        >>> optimizer.best().value
+        2.0
+        """
         optimizer = self.optimizer
         optimizer.history.require_observed("a best value")
         sign = as_sign(optimizer.direction)
@@ -93,7 +112,26 @@ class Answers:
         return Best(trial.id, trial.point, float(trial.value or 0.0))
 
     def recommend(self) -> Recommendation:
-        """The candidate with the best posterior mean."""
+        """The candidate with the best posterior mean: where to go if nothing more is measured.
+
+        Returns
+        -------
+        Recommendation
+            The place, and mean, standard deviation and 95 % credible interval of the objective there.
+
+        Raises
+        ------
+        ObservationError
+            There is no value yet.
+
+        Examples
+        --------
+        >>> import netbo
+        >>> optimizer = netbo.Optimizer(netbo.interval(2.0), noise=0.01)
+        >>> _ = optimizer.tell(optimizer.graph.points(0, [0.5, 1.5]), [1.0, 2.0])
+        >>> optimizer.recommend().point.distance > 1
+        True
+        """
         optimizer = self.optimizer
         search, posterior = optimizer.search, optimizer.posterior
         around = Surroundings(
@@ -108,24 +146,111 @@ class Answers:
     def modes(
         self, k: int = 3, separation: float | None = None, *, level: float = 0.95, draws: int | None = None
     ) -> list[Mode]:
-        """Up to k separate places where the best value may be, each with its probability."""
+        """Up to k separate places where the best value may be, each with its probability.
+
+        Parameters
+        ----------
+        k : int
+            How many, at most.
+        separation : float, optional
+            Least distance between them along the network; by default a twentieth of the diameter.
+        level : float
+            Of the credible interval of the objective at each.
+        draws : int, optional
+            Sample paths of the posterior; by default as many as take about a second.
+
+        Returns
+        -------
+        list of Mode
+            The most probable first.
+
+        Raises
+        ------
+        ObservationError
+            There is no value yet.
+
+        Examples
+        --------
+        >>> import netbo
+        >>> optimizer = netbo.Optimizer(netbo.interval(2.0), noise=0.01)
+        >>> _ = optimizer.tell(optimizer.graph.points(0, [0.5, 1.5]), [1.0, 2.0])
+        >>> sum(mode.probability for mode in optimizer.modes(draws=50)) <= 1
+        True
+        """
         optimizer = self.optimizer
         apart = USUAL_SEPARATION * optimizer.graph.diameter if separation is None else separation
         samples = optimizer.maximizer(draws)
         return modes(samples, optimizer.posterior, optimizer.search, k, apart, level=level)
 
     def search_list(self, mass: float = 0.8, *, draws: int | None = None) -> SearchList:
-        """The shortest set of stretches that holds `mass` of the probability of the best value."""
+        """The shortest set of stretches that holds `mass` of the probability of the best value.
+
+        Parameters
+        ----------
+        mass : float
+            Probability to be covered.
+        draws : int, optional
+            Sample paths of the posterior; by default as many as take about a second.
+
+        Returns
+        -------
+        SearchList
+            The most probable stretch first; print it to read it.
+
+        Raises
+        ------
+        ObservationError
+            There is no value yet.
+
+        Examples
+        --------
+        >>> import netbo
+        >>> optimizer = netbo.Optimizer(netbo.interval(2.0), noise=0.01)
+        >>> _ = optimizer.tell(optimizer.graph.points(0, [0.5, 1.5]), [1.0, 2.0])
+        >>> optimizer.search_list(0.5, draws=50).probability >= 0.5
+        True
+        """
         optimizer = self.optimizer
         return search_list(optimizer.maximizer(draws), optimizer.search, mass)
 
     def check(self) -> Check:
-        """Leave-one-out check: how well the model predicts each value from all others."""
+        """Leave-one-out check: how well the model predicts each value from all others.
+
+        Returns
+        -------
+        Check
+            Values beside their predictions; print it, or see its `coverage` and `table()`.
+
+        Raises
+        ------
+        ObservationError
+            There is no value yet.
+
+        Examples
+        --------
+        >>> import netbo
+        >>> optimizer = netbo.Optimizer(netbo.interval(2.0), noise=0.01)
+        >>> _ = optimizer.tell(optimizer.graph.points(0, [0.5, 1.5]), [1.0, 2.0])
+        >>> bool(optimizer.check().is_wild.any())
+        False
+        """
         optimizer = self.optimizer
         return check(optimizer.posterior, optimizer.history.observed)
 
     def summary(self) -> Summary:
-        """What is known and how far it can be trusted, to be printed."""
+        """What is known and how far it can be trusted.
+
+        Returns
+        -------
+        Summary
+            Facts and warnings; print it to read it.
+
+        Examples
+        --------
+        >>> import netbo
+        >>> netbo.Optimizer(netbo.interval(2.0)).summary().facts[-1]
+        'no values yet'
+        """
         return summarize(self.optimizer)
 
     def plot(
@@ -133,12 +258,28 @@ class Answers:
     ) -> Axes:
         """The network coloured by what is known, with what was measured, failed, is next and is recommended.
 
-        what: "mean" or "sd" of the posterior, "acquisition" (the scores that choose the next place) or
-            "probability" (of the best value, per unit of length).
-        label: of the values, with their unit.
-        to_scale: False stretches a long thin network to fill its axes.
-
         A network without coordinates is drawn as a profile, its edges laid end to end.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        what : {"mean", "sd", "acquisition", "probability"}
+            Mean or standard deviation of the posterior, the scores that choose the next place, or the
+            probability of the best value per unit of length.
+        label : str, optional
+            Of the values, with their unit.
+        to_scale : bool
+            False stretches a long thin network to fill its axes.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        ObservationError
+            There is no value yet.
         """
         from netbo.optimize.results.figures import draw_view  # noqa: PLC0415 - needs matplotlib
 
@@ -154,7 +295,20 @@ class Answers:
     ) -> Axes:
         """Mean, band and observations along edges, or along the shortest path between two places.
 
-        See `draw_profile`.
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        edges : sequence of edge ids, optional
+            Laid end to end; by default all edges.
+        between : pair of Points, optional
+            Ends of the path, instead of edges.
+        label : str, optional
+            Of the values, with their unit.
+
+        Returns
+        -------
+        matplotlib Axes
         """
         from netbo.plotting import draw_profile  # noqa: PLC0415 - needs matplotlib
 
@@ -166,7 +320,21 @@ class Answers:
     def plot_convergence(
         self, ax: Axes | None = None, *, reference: float | None = None, label: str | None = None
     ) -> Axes:
-        """Values in the order told, and the best so far; see `draw_convergence`."""
+        """Values in the order told, and the best so far.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        reference : float, optional
+            A value to compare with, such as the optimum.
+        label : str, optional
+            Of the values, with their unit.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         from netbo.plotting import draw_convergence  # noqa: PLC0415 - needs matplotlib
 
         optimizer, counted = self.optimizer, (Status.OBSERVED, Status.FAILED)
@@ -175,9 +343,19 @@ class Answers:
         return draw_convergence(values, ax, direction=optimizer.direction, reference=reference, label=label)
 
     def plot_interactive(self, *, title: str | None = None) -> Any:
-        """A plotly Figure to hover over: edge, distance, mean, sd, acquisition, probability.
+        """Interactive map to hover over: edge, distance, mean, sd, acquisition, probability.
 
-        `.write_html(path)` makes a page of it. Needs the extra 'plotly'.
+        Needs the extra 'plotly'.
+
+        Parameters
+        ----------
+        title : str, optional
+            Of the figure.
+
+        Returns
+        -------
+        plotly Figure
+            Its `write_html(path)` makes a page.
         """
         from netbo.optimize.results.figures import draw_pages  # noqa: PLC0415 - needs matplotlib
 
@@ -188,11 +366,22 @@ class Answers:
     ) -> Path:
         """Your map with what is known on it (.gpkg, .geojson), or the trials as a table (.csv).
 
-        network: the network as it was read, for your own edge ids, measures and coordinate system.
-        max_piece: longest piece of line with one value, by default about 2,000 pieces in all.
-
         Layers of a map: `field` (short pieces with mean, sd, acquisition, probability), `observations`,
         `next` (pending), `candidates` (recommendation and modes). Maps need the extra 'geo'.
+
+        Parameters
+        ----------
+        path : path
+            File to write; its suffix says what.
+        network : Network, optional
+            The network as it was read, for your own edge ids, measures and coordinate system.
+        max_piece : float, optional
+            Longest piece of line with one value; by default about 2,000 pieces in all.
+
+        Returns
+        -------
+        Path
+            The file.
         """
         from netbo.optimize.results.export import export  # noqa: PLC0415 - needs pandas
 
@@ -208,7 +397,21 @@ class Answers:
     ) -> Path:
         """One HTML file with summary, maps, convergence, tables and settings; it refers to nothing outside.
 
-        network: the network as it was read, for your own addresses and its report. label: of the values.
+        Parameters
+        ----------
+        path : path
+            File to write.
+        network : Network, optional
+            The network as it was read, for your own addresses and its report.
+        title : str, optional
+            Of the page.
+        label : str, optional
+            Of the values, with their unit.
+
+        Returns
+        -------
+        Path
+            The file.
         """
         from netbo.optimize.results.page import write_page  # noqa: PLC0415 - needs matplotlib
 

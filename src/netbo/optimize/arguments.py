@@ -21,7 +21,7 @@ from netbo.acquisition import (
     ValidWidth,
 )
 from netbo.adapters import Network
-from netbo.checks import is_number
+from netbo.checks import is_number, is_whole
 from netbo.errors import ObservationError, OptionError, ParameterError, PointError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Point, Points
@@ -78,7 +78,7 @@ def require_options(options: Mapping[str, object], function: Callable[..., objec
 
 def as_told(value: Any, noise: Any = None, note: str = "") -> Told:
     """One value with its noise variance; NaN, None and 'failed' are failures, infinities are refused."""
-    variance = _as_noise(noise)
+    variance = _as_own_noise(noise)
     if value is None or (isinstance(value, str) and value == FAILED):
         return Told(None, variance, note)
     if not is_number(value):
@@ -91,7 +91,7 @@ def as_told(value: Any, noise: Any = None, note: str = "") -> Told:
     return Told(None if math.isnan(number) else number, variance, note)
 
 
-def _as_noise(noise: Any) -> float | None:
+def _as_own_noise(noise: Any) -> float | None:
     if noise is None:
         return None
     if not is_number(noise):
@@ -110,7 +110,7 @@ def as_subjects(subject: Any, graph: MetricGraph) -> tuple[list[int | Point], bo
     """Trial ids and places meant by what was passed to tell, and whether it was one thing."""
     if isinstance(subject, Points):
         return list(graph.bind(subject)), False
-    if isinstance(subject, Suggestion | Point | int | np.integer) and not isinstance(subject, bool):
+    if isinstance(subject, Suggestion | Point) or is_whole(subject):
         return [_as_subject(subject, graph)], True
     if isinstance(subject, str) or not isinstance(subject, Iterable):
         raise ObservationError(
@@ -122,7 +122,7 @@ def as_subjects(subject: Any, graph: MetricGraph) -> tuple[list[int | Point], bo
 def _as_subject(subject: Any, graph: MetricGraph) -> int | Point:
     if isinstance(subject, Suggestion):
         return subject.id
-    if isinstance(subject, int | np.integer) and not isinstance(subject, bool):
+    if is_whole(subject):
         return int(subject)
     return as_place(subject, graph)
 
@@ -158,7 +158,7 @@ def _refuse(values: Any, n: int) -> Sequence[Any]:
     raise ObservationError(f"values must be one for each of {n} trials, got {values!r:.80}; pass a sequence")
 
 
-# Names of presets, acquisitions and directions.
+# Names of presets, acquisitions and directions; numbers.
 
 
 ACQUISITIONS: Mapping[str, Callable[[], Acquisition]] = {
@@ -194,6 +194,25 @@ def _named(what: str, name: Any, known: Mapping[str, T]) -> T:
     if not isinstance(name, str) or name not in known:
         raise ParameterError(f"{what} must be one of {', '.join(known)}, or an object, got {name!r}")
     return known[name]
+
+
+def as_noise(noise: float | None) -> float | None:
+    """The noise variance of all values; 0 says that they are exact, None that it is learned."""
+    if noise is None:
+        return None
+    if not is_number(noise) or not 0 <= noise < math.inf:
+        raise ParameterError(
+            f"noise must be a variance, 0.0 for exact values or None to learn it, got {noise!r}; "
+            "square a standard deviation"
+        )
+    return float(noise)
+
+
+def as_seed(seed: int) -> int:
+    """A seed of random streams."""
+    if not is_whole(seed) or seed < 0:
+        raise ParameterError(f"seed must be a whole number, not negative, got {seed!r}; 0 is as good as any")
+    return int(seed)
 
 
 # What an optimizer works on: a mesh, a way to learn, an initial design and a search space.
@@ -254,7 +273,7 @@ def as_design(design: Design | int | None, preset: Preset, graph: MetricGraph) -
     usual = preset.design or Maximin(default_size(graph))
     if design is None:
         return usual
-    if isinstance(design, int | np.integer) and not isinstance(design, bool):
+    if isinstance(design, int | np.integer) and is_whole(design):
         try:
             return replace(usual, size=int(design))  # type: ignore[type-var]
         except TypeError as cause:

@@ -96,13 +96,31 @@ LEAST_GAIN = 1e-12  # of the spread of the scores: a place off the grid must gai
 
 @dataclass(frozen=True, eq=False)
 class Continuum(SearchSpace):
-    """All of the network but what is forbidden: alg:GP-bandits-FEM with its maximum over Gamma.
+    """Search space of all of the network but what is forbidden: alg:GP-bandits-FEM, its maximum over Gamma.
 
     A grid of about 1,000 points (or `spacing` apart), at least two inside every edge, shows where the peaks
     are; the best of them are narrowed down to 1e-6 of their edges. Designs and the distribution of the
     maximum use the grid. The result is never worse than the best grid point; a peak that no grid point sees
     is missed, so the grid should resolve the range of the field.
 
+    Parameters
+    ----------
+    graph : MetricGraph
+        The network.
+    forbidden : Forbidden
+        Where nobody may measure.
+    spacing : float, optional
+        Of the grid, at most, in the unit of the graph.
+    n_points : int
+        Of the grid, about, unless its spacing is given.
+
+    Raises
+    ------
+    ParameterError
+        Everything is forbidden, or the grid is none.
+
+    Examples
+    --------
     >>> from netbo import interval
     >>> search = Continuum(interval(2.0))
     >>> found = search.maximize(lambda x: -((x.z - 0.7) ** 2), np.ones(len(search.points), dtype=bool))

@@ -42,7 +42,19 @@ def default_size(graph: MetricGraph) -> int:
 
 @dataclass(frozen=True)
 class RandomDesign:
-    """Independent places, each allowed candidate equally likely."""
+    """Initial design of independent places, each allowed candidate equally likely.
+
+    Parameters
+    ----------
+    size : int
+        How many places.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> netbo.Optimizer(netbo.interval(2.0), design=RandomDesign(4)).design.size
+    4
+    """
 
     size: int = USUAL_SIZE
 
@@ -86,11 +98,24 @@ class _Memory:
 
 @dataclass(frozen=True)
 class Maximin:
-    """Farthest first: each place is the allowed candidate farthest from all known ones (rmk:maximin design).
+    """Maximin design: each place is the allowed candidate farthest from all known ones (rmk:maximin design).
 
     The first is random. In geodesic distance components without a known place are infinitely far and come
     first, those of larger total length before others, each with a random candidate. After n places no
     candidate is farther from them than twice what the best n places allow.
+
+    Parameters
+    ----------
+    size : int
+        How many places.
+    metric : Metric
+        Distance along the network, or straight in the drawing.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> netbo.Optimizer(netbo.interval(2.0), design=Maximin(4, Metric.EUCLIDEAN)).design.size
+    4
     """
 
     size: int = USUAL_SIZE

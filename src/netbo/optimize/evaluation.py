@@ -54,6 +54,23 @@ def process_pool(n: int) -> ProcessPoolExecutor:
 
     They import the objective, so it must be defined in a module or in a script whose own work stands under
     `if __name__ == "__main__":`. Each takes some seconds to start; a pool may serve several runs.
+
+    Parameters
+    ----------
+    n : int
+        Processes.
+
+    Returns
+    -------
+    concurrent.futures.ProcessPoolExecutor
+        To be passed as `executor=`; close it at the end, as by `with`.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> from netbo.optimize import process_pool
+    >>> with process_pool(2) as pool:
+    ...     netbo.maximize(my_module.f, graph, budget=40, executor=pool)  # doctest: +SKIP
     """
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - most runs need no processes
     from multiprocessing import get_context  # noqa: PLC0415

@@ -111,7 +111,25 @@ class FixedRegularization:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Kernel, mean and lambda are known: alg:GP-bandits and alg:GP-bandits-FEM as printed."""
+    """Surrogate model whose kernel, mean and lambda are known: alg:GP-bandits, alg:GP-bandits-FEM as printed.
+
+    Parameters
+    ----------
+    model : Model
+        The kernel, such as Given(prior).
+    mean : float or ESTIMATED
+        Of the prior.
+    regularization : RegularizationRule
+        Lambda; by default the noise variance.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> from netbo.optimize import Given
+    >>> graph = netbo.interval(2.0)
+    >>> prior = netbo.whittle_matern(graph, netbo.Matern(alpha=1.0, range=0.5, sigma=1.0))
+    >>> optimizer = netbo.Optimizer(graph, fit=Known(Given(prior)), noise=0.01)
+    """
 
     model: Model
     mean: Mean = 0.0
@@ -156,7 +174,40 @@ class Combination(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """Range, and what else is free, by likelihood as the record grows (alg: benchmarks)."""
+    """Surrogate model: kernels and how their parameters are fitted, by likelihood as data arrive.
+
+    The range, and what else is free, maximize the evidence times the hyperpriors (alg: benchmarks).
+
+    Parameters
+    ----------
+    models : tuple of Model
+        Kernels to be fitted.
+    combination : Combination
+        Of several: the one of largest evidence, or all of them averaged.
+    mean : float or ESTIMATED
+        Of the prior.
+    amplitude : Amplitude
+        Whether sigma is fitted, or sigma or tau stays.
+    regularization : RegularizationRule
+        Lambda of the posterior; by default the noise variance.
+    bounds : FitBounds
+        Where parameters may lie.
+    beliefs : Beliefs
+        Log-normal hyperpriors of range and noise.
+    every_step : bool
+        Fit after each observation, however many there are, as the paper does.
+
+    Raises
+    ------
+    ParameterError
+        There is no model.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> smooth = Learned(models=(NetworkMatern(alpha=2.0),))
+    >>> optimizer = netbo.Optimizer(netbo.interval(2.0), fit=smooth)
+    """
 
     models: tuple[Model, ...] = (NetworkMatern(),)
     combination: Combination = Combination.CHOOSE

@@ -49,23 +49,53 @@ def maximize(
 ) -> Result:
     """Where on a network f is largest, from at most `budget` evaluations.
 
-    f: receives a Point (.edge_id, .distance, .fraction, .xy) and returns a number, NaN if the measurement
+    An exception that is not in `catch` ends the run and carries what was found so far as its attribute
+    `result`; Ctrl-C returns it, with stopped="interrupted".
+
+    Parameters
+    ----------
+    f : callable
+        Receives a Point (.edge_id, .distance, .fraction, .xy) and returns a number, NaN if the measurement
         failed, or a pair (value, noise variance).
-    budget: evaluations in all; the initial design and failures count.
-    executor: any concurrent.futures.Executor, or a number of processes of our own (see `process_pool`: f must
-        be defined in a module); by default one evaluation after another. A free worker gets the next place at
+    graph : Network, MetricGraph, FiniteElementSpace or Prior
+        Where to look, as for `Optimizer`.
+    budget : int
+        Evaluations in all; the initial design and failures count.
+    seed : int
+        Of all randomness.
+    executor : concurrent.futures.Executor or int, optional
+        Where to evaluate: any executor, or a number of processes of our own (see `process_pool`: f must be
+        defined in a module); by default one evaluation after another. A free worker gets the next place at
         once, so with several the history depends on who finishes first.
-    workers: evaluations in flight, by default as many as the executor has.
-    callbacks: called as callback(optimizer, trial) after each evaluation.
-    stop: rules such as Target(3.0), or any function of an optimizer that returns a reason or None. What is
-        under way when one fires is awaited.
-    catch: exceptions of f that are recorded as failed trials, with the traceback as their note.
-    progress: whether to show a bar on stderr; by default if that is a terminal.
-    preset, acquisition, candidates, design, fit, noise, repeats, separation, max_cell: as for `Optimizer`.
+    workers : int, optional
+        Evaluations in flight; by default as many as the executor has.
+    callbacks : callable or iterable of callable
+        Called as callback(optimizer, trial) after each evaluation.
+    stop : stop rule or iterable of stop rules
+        Such as Target(3.0), or any function of an optimizer that returns a reason or None. What is under way
+        when one fires is awaited.
+    catch : exception type or tuple of them
+        Exceptions of f that are recorded as failed trials, with the traceback as their note.
+    progress : bool, optional
+        Whether to show a bar on stderr; by default if that is a terminal.
+    **options
+        Options of the optimizer: preset, acquisition, candidates, design, fit, noise, repeats, separation,
+        max_cell, as for `Optimizer`.
 
-    Any other exception ends the run and carries what was found so far as its attribute `result`; Ctrl-C
-    returns it, with stopped="interrupted".
+    Returns
+    -------
+    Result
+        Best value, recommendation, modes, pictures; its optimizer can be asked on.
 
+    Raises
+    ------
+    ParameterError
+        An option is outside its domain, or unknown (OptionError).
+    ObservationError
+        None of the first evaluations gave a value, or f returned no number.
+
+    Examples
+    --------
     >>> import netbo
     >>> found = netbo.maximize(lambda x: -((x.distance - 1) ** 2), netbo.interval(3.0), budget=20, noise=0.0)
     >>> round(found.recommend().point.distance, 1)
@@ -93,7 +123,28 @@ def minimize(
     progress: bool | None = None,
     **options: Unpack[OptimizerOptions],
 ) -> Result:
-    """Where on a network f is smallest; everything else as in `maximize`."""
+    """Where on a network f is smallest, from at most `budget` evaluations.
+
+    Parameters
+    ----------
+    f, graph, budget, seed, executor, workers, callbacks, stop, catch, progress
+        As for `maximize`.
+    **options
+        Options of the optimizer: preset, acquisition, candidates, design, fit, noise, repeats, separation,
+        max_cell, as for `Optimizer`.
+
+    Returns
+    -------
+    Result
+        As of `maximize`.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> found = netbo.minimize(lambda x: (x.distance - 1) ** 2, netbo.interval(3.0), budget=20, noise=0.0)
+    >>> round(found.recommend().point.distance, 1)
+    1.0
+    """
     require_options(options, minimize, "minimize")
     optimizer = Optimizer(graph, direction="minimize", seed=seed, **options)
     return run(
@@ -116,7 +167,31 @@ def run(
 ) -> Result:
     """Evaluate f where an optimizer asks, until its history holds `budget` evaluations or a rule says stop.
 
-    Options as in `maximize`. An optimizer that has values goes on from them.
+    An optimizer that has values goes on from them.
+
+    Parameters
+    ----------
+    f : callable
+        As for `maximize`.
+    optimizer : Optimizer
+        Whom to ask; it has all values afterwards.
+    budget : int
+        Evaluations in its history, at the end.
+    executor, workers, callbacks, stop, catch, progress
+        As for `maximize`.
+
+    Returns
+    -------
+    Result
+        Answers of the optimizer, and why the run stopped.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> from netbo.optimize import run
+    >>> optimizer = netbo.Optimizer(netbo.interval(3.0), noise=0.0)
+    >>> run(lambda x: x.distance, optimizer, budget=3).stopped
+    'the budget of 3 evaluations is spent'
     """
     rules = _several(stop, "stop")
     limits = [rule.evaluations for rule in rules if isinstance(rule, Budget)]

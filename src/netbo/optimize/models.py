@@ -24,7 +24,20 @@ class Model(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NetworkMatern:
-    """The Whittle-Matérn field along the network, alpha = 1/2, 1, 3/2 or 2."""
+    """Kernel of the Whittle-Matérn field along the network, by finite elements on the mesh.
+
+    Parameters
+    ----------
+    alpha : float
+        Smoothness above 1/4, nu = 2 alpha - 1/2; 1/2, 1, 3/2 and 2 are fast.
+    constant_variance : bool
+        Dead ends then vary no more than other places.
+
+    Examples
+    --------
+    >>> NetworkMatern(alpha=2.0).label
+    'network alpha=2'
+    """
 
     alpha: float = 1.0
     constant_variance: bool = False  # dead ends then vary no more than other places
@@ -43,7 +56,20 @@ class NetworkMatern:
 
 @dataclass(frozen=True, slots=True)
 class MeshFreeMatern:
-    """The Whittle-Matérn field of the network itself: no mesh comes between it and the data."""
+    """Kernel of the Whittle-Matérn field of the network itself: no mesh comes between it and the data.
+
+    Parameters
+    ----------
+    alpha : float
+        Smoothness, as for NetworkMatern.
+    constant_variance : bool
+        Dead ends then vary no more than other places.
+
+    Examples
+    --------
+    >>> MeshFreeMatern().label
+    'exact network alpha=1'
+    """
 
     alpha: float = 1.0
     constant_variance: bool = False  # dead ends then vary no more than other places
@@ -62,7 +88,20 @@ class MeshFreeMatern:
 
 @dataclass(frozen=True, slots=True)
 class EuclideanMatern:
-    """The Matérn field of straight-line distance, nu = 1/2, 3/2 or 5/2; sigma = 1 unless learned."""
+    """Matérn kernel of straight-line distance, which knows nothing of the network; sigma = 1 unless learned.
+
+    Parameters
+    ----------
+    nu : float
+        Smoothness, 1/2, 3/2 or 5/2.
+    tau : float, optional
+        Instead of sigma = 1: as NetworkMatern of the same smoothness on a line.
+
+    Examples
+    --------
+    >>> EuclideanMatern(nu=1.5).label
+    'straight-line nu=1.5'
+    """
 
     nu: float = 0.5
     tau: float | None = None  # instead of sigma = 1: as NetworkMatern of the same smoothness on a line
@@ -83,7 +122,23 @@ class EuclideanMatern:
 
 @dataclass(frozen=True, slots=True, init=False)
 class SumOf:
-    """Independent fields added, with ranges in a fixed proportion and equal shares of the variance."""
+    """Sum of kernels: independent fields, ranges in a fixed proportion and equal shares of the variance.
+
+    Parameters
+    ----------
+    *parts : Model
+        Two or more, whose kernels are dense.
+
+    Raises
+    ------
+    ParameterError
+        There are fewer than two.
+
+    Examples
+    --------
+    >>> SumOf(EuclideanMatern(), EuclideanMatern(nu=1.5)).label
+    'straight-line nu=0.5 + straight-line nu=1.5'
+    """
 
     parts: tuple[Model, ...]
 
@@ -106,7 +161,22 @@ class SumOf:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Given:
-    """A prior that exists already."""
+    """Kernel of a prior that exists already.
+
+    Parameters
+    ----------
+    prior : Prior
+        On the network of the optimizer.
+    name : str
+        In summaries.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> prior = netbo.whittle_matern(netbo.interval(2.0), netbo.Matern(alpha=1.0, range=0.5, sigma=1.0))
+    >>> Given(prior, "mine").label
+    'mine (MeshFreePrior)'
+    """
 
     prior: Prior
     name: str = "given"

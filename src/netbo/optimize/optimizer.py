@@ -8,7 +8,7 @@ import numpy as np
 
 from netbo.acquisition import Acquisition, ScoreFunction, score_function
 from netbo.arrays import BoolArray
-from netbo.checks import is_number, is_whole
+from netbo.checks import is_whole
 from netbo.errors import ExhaustedError, ObservationError, ParameterError
 from netbo.geometry import MetricGraph, Point, Points
 from netbo.optimize.answers import Answers
@@ -18,9 +18,11 @@ from netbo.optimize.arguments import (
     as_acquisition,
     as_design,
     as_domain,
+    as_noise,
     as_place,
     as_preset,
     as_search,
+    as_seed,
     as_sign,
     as_subjects,
     as_told,
@@ -40,11 +42,48 @@ _ASKING, _ANSWERING = 0, 1  # random streams
 
 
 class Optimizer(Answers):
-    """Suggests where to measure next on a network, and learns from whatever it is told.
+    """Bayesian optimization on a network by ask and tell: suggests where to measure, learns from values.
 
-    A suggestion is a function of the network, the settings, the seed and the history: an optimizer rebuilt
+    A suggestion is a function of the network, the options, the seed and the history: an optimizer rebuilt
     with `history=` goes on as the first would have.
 
+    Parameters
+    ----------
+    domain : Network, MetricGraph, FiniteElementSpace or Prior
+        A network; a mesh on it; or a prior, whose parameters are then the ones that are learned.
+    preset : Preset or str
+        Surrogate, acquisition and design, "calibrated" or "paper"; the next options replace parts of it.
+    acquisition : Acquisition or str, optional
+        "thompson", "ucb", "noisy-ei", "log-ei", "max-variance" or "random", or an object.
+    candidates : SearchSpace, Points, Forbidden or "continuum", optional
+        Where it may ask: by default all nodes of the mesh; without what is forbidden; points of your own;
+        or anywhere on the network.
+    design : Design or int, optional
+        Initial design, or how many places it has.
+    fit : Learning, optional
+        Surrogate model: kernels and how their parameters are fitted.
+    noise : float, optional
+        Variance of a measurement; by default it is learned, 0.0 says that values are exact.
+    direction : {"maximize", "minimize"}
+        What is wanted.
+    seed : int
+        Of all randomness.
+    repeats : bool, optional
+        Whether a place may be asked for twice; by default unless values are exact.
+    separation : float
+        Least distance along the network between suggestions that are pending.
+    max_cell : float, optional
+        Largest cell of the mesh; by default about 2,000 nodes, at least two cells an edge.
+    history : iterable of Trial
+        Trials of an earlier optimizer.
+
+    Raises
+    ------
+    ParameterError
+        An option is outside its domain; the message says what it may be.
+
+    Examples
+    --------
     >>> import netbo
     >>> optimizer = netbo.Optimizer(netbo.star(3, length=2.0), noise=0.01, seed=1)
     >>> suggestion = optimizer.ask()
@@ -71,20 +110,8 @@ class Optimizer(Answers):
         max_cell: float | None = None,
         history: Iterable[Trial] = (),
     ) -> None:
-        """An optimizer of an unknown function on a network.
-
-        domain: a network; a mesh on it; or a prior, whose parameters are then the ones that are learned.
-        preset: "calibrated" or "paper", or a Preset; what follows replaces parts of it.
-        candidates: where it may ask: all nodes of the mesh unless forbidden, points of your own, a search
-            space, or "continuum".
-        design: the first places, or how many.
-        noise: variance of a measurement; None learns it, 0.0 says that values are exact.
-        repeats: whether a place may be asked for twice; by default unless values are exact.
-        separation: least distance along the network between suggestions that are pending.
-        max_cell: largest cell of the mesh; by default about 2,000 nodes, at least two cells an edge.
-        """
         chosen = as_preset(preset)
-        self.noise, self.seed, self.direction = _as_noise(noise), _as_seed(seed), direction
+        self.noise, self.seed, self.direction = as_noise(noise), as_seed(seed), direction
         self._sign = as_sign(direction)
         learning, is_given = (chosen.fit, False) if fit is None else (fit, True)
         self.space, self.fit = as_domain(domain, learning, is_given=is_given, max_cell=max_cell)
@@ -120,10 +147,31 @@ class Optimizer(Answers):
     @overload
     def ask(self, n: int, *, travel: Travel | None = None) -> list[Suggestion]: ...
     def ask(self, n: int | None = None, *, travel: Travel | None = None) -> Suggestion | list[Suggestion]:
-        """The next place to measure, or n of them to be measured at once; they are pending until told.
+        """The next place to measure, or a batch of n; they are pending until told.
 
-        travel: where whoever measures comes from, and what the way costs.
-        Fewer than n if there are no more to ask for; ExhaustedError if there is none.
+        Parameters
+        ----------
+        n : int, optional
+            Size of a batch; fewer come if there are no more to ask for.
+        travel : Travel, optional
+            Where whoever measures comes from, and what the way costs.
+
+        Returns
+        -------
+        Suggestion or list of Suggestion
+            One without n, else a list.
+
+        Raises
+        ------
+        ExhaustedError
+            There is nothing left to ask for.
+
+        Examples
+        --------
+        >>> import netbo
+        >>> optimizer = netbo.Optimizer(netbo.interval(2.0))
+        >>> [suggestion.id for suggestion in optimizer.ask(2)]
+        [0, 1]
         """
         if n is None:
             return self._suggest(travel)
@@ -207,12 +255,37 @@ class Optimizer(Answers):
     def tell(
         self, subject: Any, values: Any, noise: Any = None, at: Any = None, *, note: str = ""
     ) -> list[int]:
-        """Record what was measured; returns the ids of the trials.
+        """Record what was measured: all of it or, on an error, nothing.
 
-        subject: a suggestion, its id, a list of them, or places that were never asked for.
-        values: one number, or one for each; NaN or "failed" is recorded and not modelled.
-        noise: variances of their own; at: where they were measured, if not where they were asked for.
-        Either everything is recorded or, on an error, nothing.
+        Parameters
+        ----------
+        subject : Suggestion, int, Point, Points or a sequence of them
+            A suggestion, its id, or places that were never asked for.
+        values : float, "failed" or a sequence of them
+            One value for each; NaN or "failed" is recorded and not modelled.
+        noise : float or sequence of float, optional
+            Noise variances of their own.
+        at : Point, Points or a sequence, optional
+            Where they were measured, if not where they were asked for.
+        note : str
+            A remark, such as why it failed.
+
+        Returns
+        -------
+        list of int
+            Ids of the trials.
+
+        Raises
+        ------
+        ObservationError
+            A value is infinite or no number, or its trial was told before.
+
+        Examples
+        --------
+        >>> import netbo
+        >>> optimizer = netbo.Optimizer(netbo.interval(2.0))
+        >>> optimizer.tell(optimizer.graph.points(0, [0.5, 1.5]), [1.0, "failed"])
+        [0, 1]
         """
         subjects, is_single = as_subjects(subject, self.graph)
         n = len(subjects)
@@ -239,18 +312,81 @@ class Optimizer(Answers):
         return [trial.id for trial in trials]
 
     def cancel(self, suggestion: Suggestion | int) -> None:
-        """Give up a pending suggestion; a value told for it later is still welcome."""
+        """Give up a pending suggestion; a value told for it later is still welcome.
+
+        Parameters
+        ----------
+        suggestion : Suggestion or int
+            It, or its id.
+
+        Raises
+        ------
+        ObservationError
+            It is not pending.
+
+        Examples
+        --------
+        >>> import netbo
+        >>> optimizer = netbo.Optimizer(netbo.interval(2.0))
+        >>> optimizer.cancel(optimizer.ask())
+        >>> optimizer.history
+        History(1 cancelled)
+        """
         self.history.cancel(_id_of(suggestion))
 
     def correct(self, suggestion: Suggestion | int, value: float, noise: float | None = None) -> None:
-        """Replace the value of a trial that was told."""
+        """Replace the value of a trial that was told.
+
+        Parameters
+        ----------
+        suggestion : Suggestion or int
+            The trial, or its id.
+        value : float
+            What is right.
+        noise : float, optional
+            Noise variance of its own; by default as it was.
+
+        Raises
+        ------
+        ObservationError
+            The value is no number, or the trial was not told.
+
+        Examples
+        --------
+        >>> import netbo
+        >>> optimizer = netbo.Optimizer(netbo.interval(2.0))
+        >>> [trial] = optimizer.tell(optimizer.ask(), 30.0)
+        >>> optimizer.correct(trial, 3.0)
+        >>> optimizer.best().value
+        3.0
+        """
         told = as_told(value, noise)
         if told.value is None:
             raise ObservationError(f"a correction must be a number, got {value!r}; try withdraw(id)")
         self.history.correct(_id_of(suggestion), told)
 
     def withdraw(self, suggestion: Suggestion | int) -> None:
-        """Take a value back: it stays in the history and no longer counts."""
+        """Take a value back: it stays in the history and no longer counts.
+
+        Parameters
+        ----------
+        suggestion : Suggestion or int
+            The trial, or its id.
+
+        Raises
+        ------
+        ObservationError
+            The trial has no value that counts.
+
+        Examples
+        --------
+        >>> import netbo
+        >>> optimizer = netbo.Optimizer(netbo.interval(2.0))
+        >>> [trial] = optimizer.tell(optimizer.ask(), 30.0)
+        >>> optimizer.withdraw(trial)
+        >>> optimizer.history
+        History(1 withdrawn)
+        """
         self.history.withdraw(_id_of(suggestion))
 
     def replace_history(self, history: Iterable[Trial]) -> None:
@@ -309,20 +445,3 @@ class Optimizer(Answers):
 
 def _id_of(suggestion: Suggestion | int) -> int:
     return suggestion.id if isinstance(suggestion, Suggestion) else suggestion
-
-
-def _as_noise(noise: float | None) -> float | None:
-    if noise is None:
-        return None
-    if not is_number(noise) or not 0 <= noise < np.inf:
-        raise ParameterError(
-            f"noise must be a variance, 0.0 for exact values or None to learn it, got {noise!r}; "
-            "square a standard deviation"
-        )
-    return float(noise)
-
-
-def _as_seed(seed: int) -> int:
-    if not is_whole(seed) or seed < 0:
-        raise ParameterError(f"seed must be a whole number, not negative, got {seed!r}; 0 is as good as any")
-    return int(seed)

@@ -11,7 +11,28 @@ from netbo.posterior import Amplitude, Belief, Beliefs
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Design, model, rule for the next query, and whether a place may be asked for twice."""
+    """Surrogate model, acquisition and design that go together; options of `Optimizer` replace its parts.
+
+    Parameters
+    ----------
+    name : str
+        By which it is found.
+    acquisition : Acquisition
+        Rule for the next query.
+    fit : Learning
+        Surrogate model: kernels and how their parameters are fitted.
+    design : Design, optional
+        By default maximin, of a size that fits the network.
+    repeats : bool, optional
+        Whether a place may be asked for twice; by default unless values are exact.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> from dataclasses import replace
+    >>> cautious = replace(CALIBRATED, name="cautious", acquisition=UpperConfidenceBound(FixedWidth(3.0)))
+    >>> optimizer = netbo.Optimizer(netbo.interval(2.0), preset=cautious)
+    """
 
     name: str
     acquisition: Acquisition

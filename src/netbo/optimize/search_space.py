@@ -100,11 +100,25 @@ class CandidatePieces:
 
 @dataclass(frozen=True, slots=True)
 class Forbidden:
-    """Edges by your ids, and stretches (edge id, from, to): closed, measured from the tail.
+    """Where nobody may measure: edges by your ids, and stretches (edge id, from, to) measured from the tail.
 
     A vertex can be reached along any edge that meets it, so it is forbidden only if every edge that meets it
     is forbidden there; a loop meets its vertex with both ends.
 
+    Parameters
+    ----------
+    edges : edge id or iterable of them
+        Forbidden from end to end.
+    stretches : iterable of (edge id, float, float)
+        Parts of edges, in the unit of the graph.
+
+    Raises
+    ------
+    ParameterError
+        A stretch is no triple, or runs backwards.
+
+    Examples
+    --------
     >>> from netbo import star
     >>> graph = star(3)
     >>> forbidden = Forbidden(edges=[0], stretches=[(1, 0.2, 0.4)])
@@ -249,10 +263,28 @@ class SearchSpace(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Nodes(SearchSpace):
-    """The nodes of a mesh, each standing for the halves of its cells.
+    """Search space of the nodes of a mesh, each standing for the halves of its cells.
 
     Forbidden nodes are left out, and forbidden stretches are cut off the cells. What a forbidden node would
     have stood for belongs to nobody: at most half a cell beside each forbidden stretch.
+
+    Parameters
+    ----------
+    space : FiniteElementSpace
+        The mesh.
+    forbidden : Forbidden
+        Where nobody may measure.
+
+    Raises
+    ------
+    ParameterError
+        Every node is forbidden.
+
+    Examples
+    --------
+    >>> from netbo import FiniteElementSpace, interval
+    >>> len(Nodes(FiniteElementSpace.build(interval(1.0), max_cell=0.25)).points)
+    5
     """
 
     space: FiniteElementSpace
@@ -292,9 +324,30 @@ class Nodes(SearchSpace):
 
 @dataclass(frozen=True, eq=False)
 class CandidatePlaces(SearchSpace):
-    """Places of your own, such as hydrants or detectors; they stand for themselves only.
+    """Search space of places of your own, such as hydrants or detectors; they stand for themselves only.
 
     Several points at one place are merged into the first of them, so `points` may be fewer than were given.
+
+    Parameters
+    ----------
+    graph : MetricGraph
+        The network.
+    points : Points
+        The places.
+    forbidden : Forbidden
+        Where nobody may measure.
+
+    Raises
+    ------
+    ParameterError
+        No place is left.
+
+    Examples
+    --------
+    >>> from netbo import interval
+    >>> graph = interval(2.0)
+    >>> len(CandidatePlaces(graph, graph.points(0, [0.5, 1.5, 1.5])).points)
+    2
     """
 
     graph: MetricGraph

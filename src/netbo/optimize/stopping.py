@@ -20,7 +20,19 @@ StopRule = Callable[[Optimizer], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Stop after `evaluations` in all, failed ones included."""
+    """Stop rule: after so many evaluations in all.
+
+    Parameters
+    ----------
+    evaluations : int
+        Failed ones included.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> Budget(3).left(netbo.Optimizer(netbo.interval(1.0)))
+    3
+    """
 
     evaluations: int
 
@@ -40,7 +52,19 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Stop when the best observation is at or beyond `value`, in the direction of the search."""
+    """Stop rule: when the best observation is at or beyond a value, in the direction of the search.
+
+    Parameters
+    ----------
+    value : float
+        What is good enough.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> netbo.maximize(lambda x: x.distance, netbo.interval(1.0), budget=9, stop=Target(0.1)).stopped
+    'the target 0.1 is reached'
+    """
 
     value: float
 
@@ -57,7 +81,21 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class NoProgress:
-    """Stop when the last n values did not improve the best observation by more than `tolerance`."""
+    """Stop rule: when the last n values did not improve the best observation.
+
+    Parameters
+    ----------
+    n : int
+        Values without progress.
+    tolerance : float
+        Least difference that counts as progress.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> netbo.maximize(lambda x: 1.0, netbo.interval(1.0), budget=9, stop=NoProgress(2)).stopped
+    'the last 2 values brought no progress'
+    """
 
     n: int
     tolerance: float = 0.0
@@ -79,10 +117,23 @@ class NoProgress:
 
 @dataclass(frozen=True, slots=True)
 class BoundGap:
-    """Stop when nothing can be much better than what is known: max(mean + w std) - max(mean - w std) <= gap.
+    """Stop rule: when no candidate can be much better, max(mean + w std) - max(mean - w std) <= gap.
 
     If all bounds hold, the best place by lower bound is within `gap` of the best candidate there is. Not
-    before the design is complete. gap: a difference of values; width: w, in standard deviations.
+    before the design is complete.
+
+    Parameters
+    ----------
+    gap : float
+        A difference of values.
+    width : float
+        Of the bounds: w, in standard deviations.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> BoundGap(0.5)(netbo.Optimizer(netbo.interval(1.0))) is None
+    True
     """
 
     gap: float

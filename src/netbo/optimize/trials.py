@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from netbo.checks import is_whole
 from netbo.errors import ObservationError
 from netbo.geometry import Point
 
@@ -19,7 +18,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A place to measure, and the number under which its value is told."""
+    """A place to measure, and the number under which its value is told.
+
+    Attributes
+    ----------
+    id : int
+        Of its trial.
+    point : Point
+        Where: `.edge_id`, `.distance` from the tail, `.xy` if the network is drawn.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> netbo.Optimizer(netbo.interval(2.0)).ask().point.edge_id
+    0
+    """
 
     id: int
     point: Point
@@ -83,8 +96,7 @@ class History:
         return iter(tuple(self._trials))
 
     def __getitem__(self, trial_id: int) -> Trial:
-        known = isinstance(trial_id, int | np.integer) and not isinstance(trial_id, bool)
-        if not known or not 0 <= trial_id < len(self._trials):
+        if not is_whole(trial_id) or not 0 <= trial_id < len(self._trials):
             known_ids = f"0..{len(self) - 1}" if len(self) else "none yet"
             raise ObservationError(f"trials are {known_ids}, got {trial_id!r}; see .history")
         return self._trials[trial_id]

@@ -19,7 +19,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Result(Answers):
-    """The end of a run; its optimizer can be asked and told on."""
+    """What a run found; its optimizer can be asked and told on.
+
+    It answers as `Optimizer` does: best, recommend, modes, search_list, check, summary, plot, export.
+
+    Attributes
+    ----------
+    optimizer : Optimizer
+        With all trials of the run.
+    stopped : str
+        Why the run ended.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> result = netbo.maximize(lambda x: x.distance, netbo.interval(3.0), budget=4, noise=0.0)
+    >>> result.stopped
+    'the budget of 4 evaluations is spent'
+    >>> len(result.history)
+    4
+    """
 
     optimizer: Optimizer
     stopped: str  # why
