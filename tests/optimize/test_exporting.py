@@ -10,7 +10,7 @@ from netbo import MetricGraph, Optimizer
 from netbo.adapters.assembly.assemble import assemble
 from netbo.adapters.links import Links
 from netbo.errors import NetworkError, ParameterError
-from netbo.optimize.results.result import Result
+from netbo.optimize.answers import Result
 
 STREETS = [np.array([[0.0, 0.0], [100.0, 0.0]]), np.array([[50.0, -30.0], [50.0, 30.0]])]
 

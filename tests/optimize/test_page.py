@@ -15,8 +15,8 @@ from netbo import MetricGraph, Optimizer, open_rectangle
 from netbo.adapters.assembly.assemble import assemble
 from netbo.adapters.links import Links
 from netbo.errors import NetworkError, ParameterError
+from netbo.optimize.answers import Result
 from netbo.optimize.results.page import write_page
-from netbo.optimize.results.result import Result
 
 mpl.use("Agg")
 

@@ -8,8 +8,8 @@ from numpy.testing import assert_array_equal
 
 from netbo import MetricGraph, Optimizer, open_rectangle
 from netbo.errors import ObservationError, ParameterError
+from netbo.optimize.answers import Result
 from netbo.optimize.results.figures import view
-from netbo.optimize.results.result import Result
 from netbo.plotting import style
 
 mpl.use("Agg")

@@ -46,7 +46,7 @@ def announce_first_compile(function: Callable[..., Any], order: int) -> None:
     arguments, of which the last is the block that tells p.
     """
     dispatcher: Any = function
-    compiled = [*dispatcher.signatures, *(key[0] for key in dispatcher._cache._cache_file._load_index())]
+    compiled = [*dispatcher.signatures, *(key[0] for key in dispatcher._cache._cache_file._load_index())]  # noqa: SLF001 - numba offers no other way to ask
     if not any(len(arguments[-1]) == order**2 for arguments in compiled):
         print(
             f"netbo: compiling the numerical core for 2 alpha = {order}, once for this machine ...",

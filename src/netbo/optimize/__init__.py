@@ -5,6 +5,7 @@ from netbo.optimize.answers import (
     Best,
     Mode,
     Recommendation,
+    Result,
     SearchList,
     Stretch,
     modes,
@@ -32,7 +33,6 @@ from netbo.optimize.maximizer import MaximizerSamples, default_draws
 from netbo.optimize.models import EuclideanMatern, Given, MeshFreeMatern, Model, NetworkMatern, SumOf
 from netbo.optimize.optimizer import Optimizer
 from netbo.optimize.presets import CALIBRATED, PAPER, PAPER_EUCLIDEAN, Preset
-from netbo.optimize.results.result import Result
 from netbo.optimize.search_space import CandidatePlaces, Forbidden, Nodes, Places, SearchSpace
 from netbo.optimize.stopping import BoundGap, Budget, NoProgress, StopRule, Target
 from netbo.optimize.summary import Check, Summary

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ from netbo.optimize.trials import Status
 from netbo.posterior import Surrogate
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
     from netbo.adapters.network import Network
@@ -40,6 +42,7 @@ __all__ = [
     "MaximizerSamples",
     "Mode",
     "Recommendation",
+    "Result",
     "SearchList",
     "Stretch",
     "default_draws",
@@ -416,3 +419,52 @@ class Answers:
         from netbo.optimize.results.page import write_page  # noqa: PLC0415 - needs matplotlib
 
         return write_page(self, path, network, title=title, label=label)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Result(Answers):
+    """What a run found; its optimizer can be asked and told on.
+
+    It answers as `Optimizer` does: best, recommend, modes, search_list, check, summary, plot, export.
+
+    Attributes
+    ----------
+    optimizer : Optimizer
+        With all trials of the run.
+    stopped : str
+        Why the run ended.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> result = netbo.maximize(lambda x: x.distance, netbo.interval(3.0), budget=4, noise=0.0)
+    >>> result.stopped
+    'the budget of 4 evaluations is spent'
+    >>> len(result.history)
+    4
+    """
+
+    optimizer: Optimizer
+    stopped: str  # why
+
+    @property
+    def history(self) -> pd.DataFrame:
+        """All trials, one a row; `best` is the best value among those told up to it."""
+        table = self.optimizer.history.table()
+        told = table.loc[table["order"].notna()].sort_values("order")
+        sign = as_sign(self.optimizer.direction)
+        values = told["value"].where(told["status"] == Status.OBSERVED.value).to_numpy(dtype=np.float64)
+        table["best"] = np.nan
+        table.loc[told.index, "best"] = sign * np.fmax.accumulate(sign * values)
+        return table
+
+    def __repr__(self) -> str:
+        history, unit = self.optimizer.history, self.optimizer.graph.unit
+        if not history.having(Status.OBSERVED):
+            return f"Result(no value; {history!r}; stopped: {self.stopped})"
+        best = self.best()
+        place = f"edge {best.point.edge_id!r}, {best.point.distance:.6g}{f' {unit}' if unit else ''}"
+        return f"Result(best {best.value:.6g} at {place}; {history!r}; stopped: {self.stopped})"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self.summary()))}\n{'stopped':<10} {escape(self.stopped)}</pre>"

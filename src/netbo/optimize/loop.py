@@ -9,6 +9,7 @@ from math import isnan, nan
 from typing import Any, TypeVar, Unpack
 
 from netbo.errors import BaseError, ExhaustedError, ObservationError, ParameterError
+from netbo.optimize.answers import Result
 from netbo.optimize.arguments import Domain, OptimizerOptions, require_options
 from netbo.optimize.evaluation import (
     Attempt,
@@ -21,7 +22,6 @@ from netbo.optimize.evaluation import (
     open_executor,
 )
 from netbo.optimize.optimizer import Optimizer
-from netbo.optimize.results.result import Result
 from netbo.optimize.stopping import Budget, StopRule
 from netbo.optimize.trials import Status, Suggestion, Trial
 

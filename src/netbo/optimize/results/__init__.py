@@ -1,1 +1,1 @@
-"""What a run found, shown: the result, its figures, one HTML page, layers for a map."""
+"""What a run found, shown: figures, one HTML page, layers for a map."""

@@ -11,13 +11,13 @@ from netbo.adapters.export import points_frame, write_map, write_observations
 from netbo.adapters.short_lines import ShortLines, graph_of
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Points
-from netbo.optimize.answers import Recommendation
 from netbo.optimize.maximizer import Mode
 from netbo.optimize.results.figures import density, view
 from netbo.optimize.trials import Status, Trial
 
 if TYPE_CHECKING:
     from netbo.adapters.network import Network
+    from netbo.optimize.answers import Recommendation
     from netbo.optimize.optimizer import Optimizer
 
 

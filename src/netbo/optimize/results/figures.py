@@ -12,7 +12,6 @@ from netbo.arrays import FloatArray
 from netbo.errors import ParameterError
 from netbo.geometry import Points
 from netbo.optimize.maximizer import MaximizerDensity
-from netbo.optimize.optimizer import Optimizer
 from netbo.optimize.trials import Status
 from netbo.plotting import (
     draw_field,
@@ -27,6 +26,8 @@ from netbo.plotting.field import floored_norm, probability_norm
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from netbo.optimize.optimizer import Optimizer
 
 
 VIEWS = ("mean", "sd", "acquisition", "probability")
