@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test test-all test-botorch lint types contract bench clean clean-cache
+.PHONY: demo test test-all test-botorch lint types contract shape changelog bench clean clean-cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "netbo needs Python 3.11 or later, got " + sys.version.split()[0] + "; try make PYTHON=python3.12"'
@@ -50,6 +50,12 @@ types: $(VENV)/.lint
 
 contract: $(VENV)/.lint
 	$(BIN)/lint-imports
+
+shape: $(VENV)/.lint
+	$(BIN)/python tools/shape.py
+
+changelog: $(VENV)/.lint
+	$(BIN)/towncrier build --draft --version next
 
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/core.py --out benchmarks/results/core.json $(if $(REFERENCE),--reference $(REFERENCE))

@@ -1,7 +1,5 @@
 """Components, dead ends and near misses of a graph, and the warnings derived from a report."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reader of lines: GeoDataFrames and every file geopandas reads."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

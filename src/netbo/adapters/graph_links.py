@@ -1,7 +1,5 @@
 """Links of a NetworkX graph: curves directed from tail to head, opposite edges merged."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

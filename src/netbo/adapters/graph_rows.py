@@ -1,7 +1,5 @@
 """Edges of a NetworkX graph as rows, and the positions of its nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

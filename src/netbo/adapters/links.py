@@ -1,7 +1,5 @@
 """Links: the record between readers and assembly, one row per link of the source."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

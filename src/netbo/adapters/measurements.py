@@ -1,7 +1,5 @@
 """Measurements from a table, snapped to the network."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

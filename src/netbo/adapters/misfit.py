@@ -1,7 +1,5 @@
 """Objectives that locate an event (a leak, a fault): simulate it at a point, compare with readings."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from enum import Enum
 from typing import Any, ClassVar

@@ -5,8 +5,6 @@ The document is {"format": "netbo-network", "version": 1, "graph": ..., "address
 arrays) is an object with a single key that begins with "~". Nothing in it is ever executed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping

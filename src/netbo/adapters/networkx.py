@@ -1,7 +1,5 @@
 """Reader of NetworkX graphs of all four kinds, and of GraphML."""
 
-from __future__ import annotations
-
 from os import PathLike
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Reader of OSMnx street networks: both directions of a street once, lengths in metres."""
 
-from __future__ import annotations
-
 from os import PathLike
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Coordinate systems: which drawings are to scale, and a local metric projection for those that are not."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

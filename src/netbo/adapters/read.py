@@ -1,7 +1,5 @@
 """The function `read`: recognises the format of a source and calls its reader."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re

@@ -1,7 +1,5 @@
 """NetworkReport: what was found in a source and what was done to it, and its text."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Reader of neuron morphologies: SWC files as trees of cables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

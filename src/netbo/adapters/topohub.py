@@ -1,7 +1,5 @@
 """Reader of topohub's telecommunication networks: SNDlib, Topology Zoo, backbones, CAIDA, Gabriel graphs."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping, Sequence
 from enum import Enum

@@ -12,28 +12,12 @@ from rich.progress import Progress
 
 from netbo.cli.options import PATH
 from netbo.errors import ParameterError
-from netbo.experiments.demo import (
-    FULL,
-    METHODS,
-    NETWORK,
-    QUICK,
-    TOLERANCE,
-    Case,
-    Effort,
-    Method,
-    Run,
-    Score,
-    Task,
-    new_york_case,
-    rectangle_cases,
-    score_table,
-    search_all,
-)
+from netbo.experiments import demo as contest
 from netbo.experiments.figures.demo import draw_regrets, draw_search
 from netbo.optimize.design import USUAL_SIZE
 from netbo.optional import MissingPackageError
 
-Results = list[tuple[Case, dict[Method, list[Run]]]]
+Results = list[tuple[contest.Case, dict[contest.Method, list[contest.Run]]]]
 
 
 @click.command()
@@ -61,10 +45,10 @@ def demo(out: Path, seed: int, quick: bool) -> None:
     """
     mpl.use("agg")  # pictures go to files: no window system is needed
     _make_folder(out)
-    effort, console = QUICK if quick else FULL, Console(highlight=False)
-    cases = rectangle_cases(effort)
+    effort, console = contest.QUICK if quick else contest.FULL, Console(highlight=False)
+    cases = contest.rectangle_cases(effort)
     try:
-        cases.append(new_york_case(effort, seed))
+        cases.append(contest.new_york_case(effort, seed))
     except MissingPackageError as missing:
         console.print(f"without New York: {missing}", markup=False, soft_wrap=True)
     results = _search(cases, effort, seed)
@@ -85,17 +69,19 @@ def _make_folder(out: Path) -> None:
         ) from reason
 
 
-def _search(cases: Sequence[Case], effort: Effort, seed: int) -> Results:
+def _search(cases: Sequence[contest.Case], effort: contest.Effort, seed: int) -> Results:
     """All runs: each method on each problem, once for every repetition."""
     tasks = [
-        Task(pose, method, seed + repetition, effort.measurements)
+        contest.Task(pose, method, seed + repetition, effort.measurements)
         for case in cases
-        for method in METHODS
+        for method in contest.METHODS
         for repetition, pose in enumerate(case.posings)
     ]
     with _progress(len(tasks)) as step:
-        runs = iter(search_all(tasks, is_parallel=effort.is_parallel, progress=step))
-    return [(case, {method: [next(runs) for _ in case.posings] for method in METHODS}) for case in cases]
+        runs = iter(contest.search_all(tasks, is_parallel=effort.is_parallel, progress=step))
+    return [
+        (case, {method: [next(runs) for _ in case.posings] for method in contest.METHODS}) for case in cases
+    ]
 
 
 @contextmanager
@@ -107,19 +93,21 @@ def _progress(total: int) -> Iterator[Callable[[], None]]:
         yield lambda: bar.advance(task)
 
 
-def _explain(console: Console, results: Results, effort: Effort, seed: int) -> None:
+def _explain(console: Console, results: Results, effort: contest.Effort, seed: int) -> None:
     scores = [
-        (case.name, method.name, Score.of(found)) for case, runs in results for method, found in runs.items()
+        (case.name, method.name, contest.Score.of(found))
+        for case, runs in results
+        for method, found in runs.items()
     ]
     n, k = effort.measurements, effort.repetitions
-    console.print(score_table(scores, n))
+    console.print(contest.score_table(scores, n))
     repetitions = (
         f"{k} repetitions, seeds {seed} to {seed + k - 1}" if k > 1 else f"1 repetition, seed {seed}"
     )
     console.print(
         f"Each row sums up {repetitions}, of {n} measurements: how far the best place measured lies below "
         "the maximum (regret; values range over 1), how many runs came within "
-        f"{TOLERANCE:g} of the maximum, and after how many measurements (median).\n"
+        f"{contest.TOLERANCE:g} of the maximum, and after how many measurements (median).\n"
         f"The first {USUAL_SIZE} measurements are spread over the network, alike for both priors. They alone "
         f"found the maximum in {_found_by_design(results)}: there the prior had no part in it.\n"
     )
@@ -128,7 +116,10 @@ def _explain(console: Console, results: Results, effort: Effort, seed: int) -> N
 def _found_by_design(results: Results) -> str:
     """In how many runs the initial design met the maximum, problem by problem."""
     counts = [
-        (sum(run.regret[:USUAL_SIZE].min() <= TOLERANCE for run in runs[NETWORK]), len(case.posings))
+        (
+            sum(run.regret[:USUAL_SIZE].min() <= contest.TOLERANCE for run in runs[contest.NETWORK]),
+            len(case.posings),
+        )
         for case, runs in results
     ]
     named = zip(counts, (case.name for case, _ in results), strict=True)
@@ -140,7 +131,7 @@ def _draw(results: Results, out: Path) -> Iterator[Path]:
     with mpl.rc_context({"font.size": 9}):
         for case, runs in results:
             if case.picture is not None:
-                draw_search(runs[NETWORK][0], out / case.picture, to_scale=case.to_scale)
+                draw_search(runs[contest.NETWORK][0], out / case.picture, to_scale=case.to_scale)
                 yield out / case.picture
         draw_regrets(results, USUAL_SIZE, out / "demo_regret.png")
         yield out / "demo_regret.png"

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import netbo
-from netbo.adapters import Network
-from netbo.adapters.netbo_json import content_hash, read_network, write_network
+from netbo.adapters import Network, content_hash, read_network, write_network
 from netbo.errors import NetworkError, ObservationError, ParameterError
 from netbo.files import replacing
 from netbo.geometry import Point, Points

@@ -6,26 +6,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from netbo.errors import ParameterError
+from netbo.experiments import methods as grid
 from netbo.experiments.cell import Cell, draw_sources
-from netbo.experiments.methods import (
-    ACQUISITIONS,
-    BASELINES,
-    FUNCTIONS,
-    KERNELS,
-    N_INIT,
-    NUGGET,
-    PAPER_NOISE,
-    PAPER_TOLERANCE,
-    QUICK_HORIZON,
-    Method,
-    Setting,
-    calibrated_euclidean,
-    calibrated_method,
-    calibrated_variants,
-    cell,
-    paper_methods,
-    rectangle_settings,
-)
 from netbo.experiments.spec import EUCLIDEAN, MATCHED, SPDE, Spec, read_toml
 from netbo.problems import Placement
 
@@ -59,20 +41,22 @@ def _no_cells(spec: Spec) -> list[Cell]:
 
 def _benchmark_cells(spec: Spec) -> list[Cell]:
     """Every function with every kernel and acquisition, and the baselines."""
-    methods = paper_methods(spec)
-    return [cell(spec, setting, method) for setting in rectangle_settings(spec) for method in methods]
+    methods = grid.paper_methods(spec)
+    return [
+        grid.cell(spec, setting, method) for setting in grid.rectangle_settings(spec) for method in methods
+    ]
 
 
 def _inversion_cells(spec: Spec) -> list[Cell]:
     """Every source with every kernel and acquisition, and the baselines; R = 0, as nothing is measured."""
-    methods = paper_methods(spec, noise_bound=0.0)
-    return [cell(spec, setting, method) for setting in source_settings(spec) for method in methods]
+    methods = grid.paper_methods(spec, noise_bound=0.0)
+    return [grid.cell(spec, setting, method) for setting in source_settings(spec) for method in methods]
 
 
-def source_settings(spec: Spec) -> list[Setting]:
+def source_settings(spec: Spec) -> list[grid.Setting]:
     """All sources on all meshes with all sizes of the design."""
     return [
-        Setting(pose, n_init, EXACT)
+        grid.Setting(pose, n_init, EXACT)
         for max_cell in spec.max_cell or ()
         for pose in draw_sources(spec.sources or 1, max_cell)
         for n_init in spec.n_init or ()
@@ -82,52 +66,56 @@ def source_settings(spec: Spec) -> list[Setting]:
 def _sensitivity_b_cells(spec: Spec) -> list[Cell]:
     """Every function with every kernel, acquisition and b; baselines once, as they do not know b."""
     b = spec.b or (0.0,)
-    methods = [method for method in paper_methods(spec, b=b) if _is_at_first_b(method, b[0])]
-    return [cell(spec, setting, method) for setting in rectangle_settings(spec) for method in methods]
+    methods = [method for method in grid.paper_methods(spec, b=b) if _is_at_first_b(method, b[0])]
+    return [
+        grid.cell(spec, setting, method) for setting in grid.rectangle_settings(spec) for method in methods
+    ]
 
 
-def _is_at_first_b(method: Method, first: float) -> bool:
+def _is_at_first_b(method: grid.Method, first: float) -> bool:
     """The matched Euclidean kernel is a baseline: at the first b only."""
     return method.kernel != MATCHED or method.b == first
 
 
 def _sensitivity_init_cells(spec: Spec) -> list[Cell]:
     """Every size and mesh with every kernel and acquisition, and the baselines."""
-    methods = paper_methods(spec)
+    methods = grid.paper_methods(spec)
     middle = tuple(sizes[len(sizes) // 2] for sizes in (spec.n_init or (), spec.max_cell or ()))
     return [
-        cell(spec, setting, method)
-        for setting in rectangle_settings(spec)
+        grid.cell(spec, setting, method)
+        for setting in grid.rectangle_settings(spec)
         for method in methods
         if _is_in_the_middle(method, setting, middle)
     ]
 
 
-def _is_in_the_middle(method: Method, setting: Setting, middle: tuple[float, ...]) -> bool:
+def _is_in_the_middle(method: grid.Method, setting: grid.Setting, middle: tuple[float, ...]) -> bool:
     """The matched Euclidean kernel is a baseline: with the middle design and mesh only, as it costs most."""
     return method.kernel != MATCHED or (setting.n_init, setting.pose.max_cell) == middle
 
 
 def _placement_cells(spec: Spec) -> list[Cell]:
     """Both presets with every acquisition, Euclidean twins and baselines at every placement."""
-    ours = [calibrated_method(acquisition) for acquisition in spec.acquisitions or ACQUISITIONS]
-    methods = [*paper_methods(spec), *ours, calibrated_euclidean()]
-    return [cell(spec, setting, method) for setting in rectangle_settings(spec) for method in methods]
+    ours = [grid.calibrated_method(acquisition) for acquisition in spec.acquisitions or grid.ACQUISITIONS]
+    methods = [*grid.paper_methods(spec), *ours, grid.calibrated_euclidean()]
+    return [
+        grid.cell(spec, setting, method) for setting in grid.rectangle_settings(spec) for method in methods
+    ]
 
 
 def _beyond_cells(spec: Spec) -> list[Cell]:
     """The paper's preset, the calibrated one, and what may be changed about it; baselines."""
-    ours = [calibrated_method(), *calibrated_variants(), calibrated_euclidean()]
+    ours = [grid.calibrated_method(), *grid.calibrated_variants(), grid.calibrated_euclidean()]
     on_rectangle = [
-        cell(spec, setting, method)
-        for setting in rectangle_settings(spec)
-        for method in [*paper_methods(spec), *ours]
+        grid.cell(spec, setting, method)
+        for setting in grid.rectangle_settings(spec)
+        for method in [*grid.paper_methods(spec), *ours]
     ]
-    exact = replace(spec, noise=NUGGET)  # values are computed there: R = 0 and a nugget
+    exact = replace(spec, noise=grid.NUGGET)  # values are computed there: R = 0 and a nugget
     on_new_york = [
-        cell(exact, setting, method)
+        grid.cell(exact, setting, method)
         for setting in source_settings(spec)
-        for method in [*paper_methods(spec, noise_bound=0.0), *ours]
+        for method in [*grid.paper_methods(spec, noise_bound=0.0), *ours]
     ]
     return [*on_rectangle, *on_new_york]
 
@@ -139,7 +127,12 @@ _COARSE = (0.5,)
 def _shortened(spec: Spec) -> Spec:
     """Two short repetitions on a coarse mesh."""
     return replace(
-        spec, quick=True, repetitions=2, max_cell=_COARSE, horizon_ucb=QUICK_HORIZON, horizon_ts=QUICK_HORIZON
+        spec,
+        quick=True,
+        repetitions=2,
+        max_cell=_COARSE,
+        horizon_ucb=grid.QUICK_HORIZON,
+        horizon_ts=grid.QUICK_HORIZON,
     )
 
 
@@ -151,7 +144,9 @@ NETWORK = Definition(
     cells=_no_cells,
 )
 
-_PICTURED = Spec("objectives", repetitions=1, functions=FUNCTIONS, placements=("gap-end",), max_cell=_MESH)
+_PICTURED = Spec(
+    "objectives", repetitions=1, functions=grid.FUNCTIONS, placements=("gap-end",), max_cell=_MESH
+)
 # The three benchmark functions on the open rectangle (fig:true-benchmarks-openrectangle): pictures.
 OBJECTIVES = Definition(
     name="objectives",
@@ -162,9 +157,9 @@ OBJECTIVES = Definition(
 
 # The paper's settings; the optimum at an end of the opening, where its tables come out.
 _PAPER = Spec(
-    "benchmarks", repetitions=60, functions=FUNCTIONS, placements=("gap-end",), kernels=KERNELS,
-    acquisitions=ACQUISITIONS, baselines=BASELINES, n_init=(N_INIT,), max_cell=_MESH, horizon_ucb=40,
-    horizon_ts=60, tolerance=PAPER_TOLERANCE, noise=PAPER_NOISE,
+    "benchmarks", repetitions=60, functions=grid.FUNCTIONS, placements=("gap-end",), kernels=grid.KERNELS,
+    acquisitions=grid.ACQUISITIONS, baselines=grid.BASELINES, n_init=(grid.N_INIT,), max_cell=_MESH,
+    horizon_ucb=40, horizon_ts=60, tolerance=grid.PAPER_TOLERANCE, noise=grid.PAPER_NOISE,
 )  # fmt: skip
 # IGP-UCB and GP-TS on three functions (fig:benchmarks_IGP-UCB, fig:benchmarks_TS).
 BENCHMARKS = Definition(
@@ -175,9 +170,9 @@ BENCHMARKS = Definition(
 )
 
 _SOURCES = Spec(
-    "inversion", repetitions=50, sources=SOURCES, kernels=KERNELS, acquisitions=ACQUISITIONS,
-    baselines=BASELINES, n_init=(N_INIT,), max_cell=_MESH, horizon_ucb=40, horizon_ts=40,
-    tolerance=PAPER_TOLERANCE, noise=NUGGET,
+    "inversion", repetitions=50, sources=SOURCES, kernels=grid.KERNELS, acquisitions=grid.ACQUISITIONS,
+    baselines=grid.BASELINES, n_init=(grid.N_INIT,), max_cell=_MESH, horizon_ucb=40, horizon_ts=40,
+    tolerance=grid.PAPER_TOLERANCE, noise=grid.NUGGET,
 )  # fmt: skip
 # Where is the source? The log-posterior on New York, IGP-UCB and GP-TS (fig:ipbo-ts-tele).
 INVERSION = Definition(

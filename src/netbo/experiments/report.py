@@ -8,29 +8,9 @@ from types import MappingProxyType
 import pandas as pd
 
 import netbo
-from netbo.experiments.claims import (
-    NOT_IN_PAPER,
-    NOT_PRINTED,
-    Finding,
-    Verdict,
-    check,
-    judge_iterations,
-    judge_rate,
-    percent,
-    show_mean,
-    show_rate,
-)
+from netbo.experiments import claims, statistics
 from netbo.experiments.printed import FIGURE_LABELS, PrintedCell, printed_cell, sentences
 from netbo.experiments.spec import DATA_BLIND, EUCLIDEAN, GP_TS, IGP_UCB, RANDOM, SPDE, Spec
-from netbo.experiments.statistics import (
-    Estimate,
-    mean_iterations,
-    paired_effects,
-    reach_rate,
-    references_of,
-    runs_of,
-    tolerance_of,
-)
 
 TITLES = MappingProxyType(
     {
@@ -47,7 +27,7 @@ TITLES = MappingProxyType(
 CHANCE = 0.05  # of a true value outside its 95 % interval
 OURS = ("placement", "beyond")  # experiments the paper does not have
 PRINTING = ("benchmarks", "sensitivity-b")  # experiments with printed numbers
-_PLURAL = {each: each.value.removesuffix("s") for each in Verdict}  # agrees: 3 agree
+_PLURAL = {each: each.value.removesuffix("s") for each in claims.Verdict}  # agrees: 3 agree
 _FACTORS = ("problem", "placement", "max_cell", "n_init", "b")
 _NAMES = MappingProxyType({"problem": "function", "max_cell": "h", "n_init": "N_init"})
 
@@ -56,7 +36,7 @@ def write_report(spec: Spec, table: pd.DataFrame, out: Path) -> Path:
     """Write report.md into the folder of the figures; the same table gives the same text."""
     parts = [_head(spec), _figures(spec, out)]
     if len(table):
-        runs = runs_of(table, tolerance_of(spec))
+        runs = statistics.runs_of(table, statistics.tolerance_of(spec))
         parts += [_effects(spec, table)] if spec.name == "beyond" else []
         parts += [_numbers(spec, runs), _sentences(spec, runs), _design(spec, table, runs)]
     else:
@@ -131,20 +111,20 @@ def _headings(spec: Spec, factors: Sequence[str]) -> list[str]:
 
 def _row(
     spec: Spec, labels: tuple[object, ...], cell: pd.DataFrame
-) -> tuple[list[str], list[tuple[str, Finding]]]:
-    rate, mean = reach_rate(cell), mean_iterations(cell)
+) -> tuple[list[str], list[tuple[str, claims.Finding]]]:
+    rate, mean = statistics.reach_rate(cell), statistics.mean_iterations(cell)
     shown = ["" if _is_missing(each) else _label(each) for each in labels]
-    start = [*shown, str(len(cell)), show_rate(rate)]
-    nothing = NOT_PRINTED if _is_in_paper(spec, cell) else NOT_IN_PAPER
+    start = [*shown, str(len(cell)), claims.show_rate(rate)]
+    nothing = claims.NOT_PRINTED if _is_in_paper(spec, cell) else claims.NOT_IN_PAPER
     if spec.name not in PRINTING:
         over_sources = [_over_sources(cell)] if spec.name == "inversion" else []
-        return [*start, *over_sources, show_mean(mean), str(nothing)], []
+        return [*start, *over_sources, claims.show_mean(mean), str(nothing)], []
     printed = _printed(cell)
     if printed is None:
-        return [*start, "-", str(nothing), show_mean(mean), "-", str(nothing)], []
-    of_rate, of_mean = judge_rate(rate, printed), judge_iterations(mean, printed)
-    row = [*start, percent(printed.reach_rate), str(of_rate)]
-    row += [show_mean(mean), f"{printed.mean_iterations:.2f}", str(of_mean)]
+        return [*start, "-", str(nothing), claims.show_mean(mean), "-", str(nothing)], []
+    of_rate, of_mean = claims.judge_rate(rate, printed), claims.judge_iterations(mean, printed)
+    row = [*start, claims.percent(printed.reach_rate), str(of_rate)]
+    row += [claims.show_mean(mean), f"{printed.mean_iterations:.2f}", str(of_mean)]
     return row, [("reach rates", of_rate), ("mean iterations", of_mean)]
 
 
@@ -163,7 +143,7 @@ def _printed(cell: pd.DataFrame) -> PrintedCell | None:
 
 def _over_sources(cell: pd.DataFrame) -> str:
     rates = cell["iterations"].notna().groupby(cell["source"]).mean()
-    return f"{percent(rates.min())} to {percent(rates.max())}"
+    return f"{claims.percent(rates.min())} to {claims.percent(rates.max())}"
 
 
 def _is_missing(value: object) -> bool:
@@ -177,7 +157,7 @@ def _label(value: object) -> str:
 def _how(spec: Spec, runs: pd.DataFrame) -> str:
     text = (
         "Reach rate: share of runs with a query after the initial design within "
-        f"{tolerance_of(spec):g} of the maximum, with Wilson's 95 % interval. "
+        f"{statistics.tolerance_of(spec):g} of the maximum, with Wilson's 95 % interval. "
         "Mean iterations: of those runs, with Student's 95 % interval."
     )
     if runs["source"].nunique() > 1:
@@ -187,14 +167,14 @@ def _how(spec: Spec, runs: pd.DataFrame) -> str:
     return text
 
 
-def _tally(findings: Iterable[tuple[str, Finding]]) -> list[str]:
+def _tally(findings: Iterable[tuple[str, claims.Finding]]) -> list[str]:
     """In a sentence: how many printed numbers agree, and which way the others go."""
     lines = []
     for what in ("reach rates", "mean iterations"):
         verdicts = [found.verdict for name, found in findings if name == what]
         counts = Counter(verdicts)
         if verdicts:
-            told = ", ".join(f"{counts[each]} {_PLURAL[each]}" for each in Verdict if counts[each])
+            told = ", ".join(f"{counts[each]} {_PLURAL[each]}" for each in claims.Verdict if counts[each])
             chance = f"about {CHANCE * len(verdicts):.1g} would lie outside its 95 % interval by chance"
             lines += ["", f"Of {len(verdicts)} printed {what}: {told}; {chance}."]
     return lines
@@ -206,7 +186,7 @@ def _sentences(spec: Spec, runs: pd.DataFrame) -> str:
         return ""
     lines = []
     for each in said:
-        found = check(each, runs)
+        found = claims.check(each, runs)
         lines.append(f'- "{each.quote}" (`{each.label}`): **{found.verdict.value}**. {found.reason}.')
     return "\n".join(["## What the paper says", "", *lines])
 
@@ -218,9 +198,9 @@ def _effects(spec: Spec, table: pd.DataFrame) -> str:
         "Paired runs: same landscape and seed. Reach rates in points, with 95 % intervals.",
     ]
     headings = ["landscapes", "method", "metric", "pairs", "effect", "95 % interval", "verdict"]
-    for reference in references_of(table):
+    for reference in statistics.references_of(table):
         rows = []
-        for each in paired_effects(spec, table, reference):
+        for each in statistics.paired_effects(spec, table, reference):
             scale = 100 if each.metric.startswith("reach") else 1
             found = each.difference
             interval = f"{scale * found.low:+.1f} to {scale * found.high:+.1f}"
@@ -241,7 +221,7 @@ def _effects(spec: Spec, table: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def _effect_verdict(found: Estimate, *, more_is_better: bool) -> str:
+def _effect_verdict(found: statistics.Estimate, *, more_is_better: bool) -> str:
     if found.low <= 0 <= found.high:
         return "no difference beyond the error"
     return "better" if (found.value > 0) == more_is_better else "worse"
@@ -249,14 +229,15 @@ def _effect_verdict(found: Estimate, *, more_is_better: bool) -> str:
 
 def _design(spec: Spec, table: pd.DataFrame, runs: pd.DataFrame) -> str:
     """What would change if the initial design counted."""
-    counted = runs_of(table, tolerance_of(spec), count_init=True)
+    tolerance = statistics.tolerance_of(spec)
+    counted = statistics.runs_of(table, tolerance, count_init=True)
     lucky = int((counted["iterations"] == 0).sum())
-    share, with_design = reach_rate(runs), reach_rate(counted)
+    share, with_design = statistics.reach_rate(runs), statistics.reach_rate(counted)
     return (
         "## Counting the initial design\n\n"
         f"As in the paper, only queries after the initial design count. The design alone was within "
-        f"{tolerance_of(spec):g} of the maximum in {lucky} of {len(counted)} runs; counting it, the reach "
-        f"rate over all runs would be {percent(with_design.value)} instead of {percent(share.value)}."
+        f"{tolerance:g} of the maximum in {lucky} of {len(counted)} runs; counting it, the reach rate over "
+        f"all runs would be {claims.percent(with_design.value)} instead of {claims.percent(share.value)}."
     )
 
 

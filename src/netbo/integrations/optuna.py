@@ -1,7 +1,5 @@
 """A place on a network as a variable of Optuna: `optuna.create_study(sampler=NetworkSampler(graph))`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from threading import Lock
@@ -13,7 +11,7 @@ from optuna.samplers import BaseSampler, RandomSampler
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from netbo.adapters.network import Network
+from netbo.adapters import Network
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Point, Points
 from netbo.optimize import Optimizer, Status

@@ -11,23 +11,8 @@ from netbo.arrays import BoolArray
 from netbo.checks import is_whole
 from netbo.errors import ExhaustedError, ObservationError, ParameterError
 from netbo.geometry import MetricGraph, Point, Points
+from netbo.optimize import arguments
 from netbo.optimize.answers import Answers
-from netbo.optimize.arguments import (
-    Candidates,
-    Domain,
-    as_acquisition,
-    as_design,
-    as_domain,
-    as_noise,
-    as_place,
-    as_preset,
-    as_search,
-    as_seed,
-    as_sign,
-    as_subjects,
-    as_told,
-    spread,
-)
 from netbo.optimize.design import Design
 from netbo.optimize.eligibility import EligibleCandidates, places_of
 from netbo.optimize.learning import Learning, SurrogateFit
@@ -95,11 +80,11 @@ class Optimizer(Answers):
 
     def __init__(
         self,
-        domain: Domain,
+        domain: arguments.Domain,
         *,
         preset: Preset | str = CALIBRATED,
         acquisition: Acquisition | str | None = None,
-        candidates: Candidates = None,
+        candidates: arguments.Candidates = None,
         design: Design | int | None = None,
         fit: Learning | None = None,
         noise: float | None = None,
@@ -110,14 +95,16 @@ class Optimizer(Answers):
         max_cell: float | None = None,
         history: Iterable[Trial] = (),
     ) -> None:
-        chosen = as_preset(preset)
-        self.noise, self.seed, self.direction = as_noise(noise), as_seed(seed), direction
-        self._sign = as_sign(direction)
+        chosen = arguments.as_preset(preset)
+        self.noise, self.seed, self.direction = arguments.as_noise(noise), arguments.as_seed(seed), direction
+        self._sign = arguments.as_sign(direction)
         learning, is_given = (chosen.fit, False) if fit is None else (fit, True)
-        self.space, self.fit = as_domain(domain, learning, is_given=is_given, max_cell=max_cell)
-        self.search = as_search(candidates, self.space)
-        self.acquisition = as_acquisition(chosen.acquisition if acquisition is None else acquisition)
-        self.design = as_design(design, chosen, self.graph)
+        self.space, self.fit = arguments.as_domain(domain, learning, is_given=is_given, max_cell=max_cell)
+        self.search = arguments.as_search(candidates, self.space)
+        self.acquisition = arguments.as_acquisition(
+            chosen.acquisition if acquisition is None else acquisition
+        )
+        self.design = arguments.as_design(design, chosen, self.graph)
         allowed = chosen.repeats if repeats is None else repeats
         self.repeats = self.noise != 0 if allowed is None else allowed
         self._eligible = EligibleCandidates(self.search, self.repeats, separation)
@@ -287,16 +274,19 @@ class Optimizer(Answers):
         >>> optimizer.tell(optimizer.graph.points(0, [0.5, 1.5]), [1.0, "failed"])
         [0, 1]
         """
-        subjects, is_single = as_subjects(subject, self.graph)
+        subjects, is_single = arguments.as_subjects(subject, self.graph)
         n = len(subjects)
         told = [
-            as_told(value, variance, note)
+            arguments.as_told(value, variance, note)
             for value, variance in zip(
-                spread(values, n, is_single, "values"), spread(noise, n, is_single, "noise"), strict=True
+                arguments.spread(values, n, is_single, "values"),
+                arguments.spread(noise, n, is_single, "noise"),
+                strict=True,
             )
         ]
         places = [
-            None if place is None else as_place(place, self.graph) for place in spread(at, n, is_single, "at")
+            None if place is None else arguments.as_place(place, self.graph)
+            for place in arguments.spread(at, n, is_single, "at")
         ]
         ids = [each for each in subjects if isinstance(each, int)]
         if len(set(ids)) < len(ids):
@@ -360,7 +350,7 @@ class Optimizer(Answers):
         >>> optimizer.best().value
         3.0
         """
-        told = as_told(value, noise)
+        told = arguments.as_told(value, noise)
         if told.value is None:
             raise ObservationError(f"a correction must be a number, got {value!r}; try withdraw(id)")
         self.history.correct(_id_of(suggestion), told)

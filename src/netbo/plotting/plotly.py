@@ -1,7 +1,5 @@
 """A page to look around in: the network coloured by any of several functions, with values under the mouse."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from html import escape
 from typing import Any

@@ -1,7 +1,5 @@
 """Create and load studies: network, settings and format are attributes of an Optuna study."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, fields
 from importlib.metadata import version
@@ -12,8 +10,7 @@ from optuna.exceptions import DuplicatedStudyError
 from optuna.storages import BaseStorage
 from optuna.study import StudyDirection
 
-from netbo.adapters.netbo_json import content_hash, dump, load, read_network
-from netbo.adapters.network import Network, as_network
+from netbo.adapters import Network, as_network, content_hash, dump, load, read_network
 from netbo.errors import StudyError, StudyFileError
 from netbo.geometry import MetricGraph
 from netbo.optimize import Optimizer

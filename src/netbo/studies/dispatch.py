@@ -6,8 +6,6 @@ when every trial before it has one or has expired: two workers never get the sam
 one has run out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Never

@@ -1,7 +1,5 @@
 """Evaluation of an objective that may raise, hang, exit or return nonsense: a value, or the reason."""
 
-from __future__ import annotations
-
 import multiprocessing
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Journal file backend that repairs torn lines, reports damage, and frees the locks of dead processes."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """Retry with backoff while the storage is unavailable, deferred interrupts, and the clock of leases."""
 
-from __future__ import annotations
-
 import logging
 import signal
 import sys

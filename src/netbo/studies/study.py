@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from optuna.exceptions import UpdateFinishedTrialError
 
-from netbo.adapters.network import Network
+from netbo.adapters import Network
 from netbo.errors import ExhaustedError, ObservationError, ParameterError
 from netbo.geometry import MetricGraph, Point
 from netbo.optimize import Answers, Optimizer, Suggestion

@@ -1,7 +1,5 @@
 """Trial store: reads and writes the trials of one study in an Optuna storage."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from contextlib import suppress
 from typing import Any

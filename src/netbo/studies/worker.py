@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from netbo.checks import require_count
 from netbo.errors import BudgetError, ExhaustedError, ObservationError
-from netbo.optimize import Suggestion
+from netbo.optimize import StopRule, Suggestion
 from netbo.optimize.evaluation import Attempt, Inline, Objective, count_workers, first_completed
-from netbo.optimize.stopping import StopRule
 from netbo.studies.evaluation import Evaluation, Evaluator, as_evaluation, evaluator
 from netbo.studies.records import State, TrialRecord
 from netbo.studies.resilience import DeferredInterrupt, deferred_interrupts, retry_while_unavailable

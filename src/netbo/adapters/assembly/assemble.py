@@ -1,7 +1,5 @@
 """Links assembled into a Network: projected, measured, snapped and noded where asked, and reported on."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import Any

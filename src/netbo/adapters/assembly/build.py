@@ -1,7 +1,5 @@
 """MetricGraph of link pieces, barriers, and the table of addresses of the links."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import count

@@ -3,8 +3,6 @@
 An undirected graph lists an edge as (v, u) and keeps its curve from u to v; the vertices tell which it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

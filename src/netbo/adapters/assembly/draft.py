@@ -1,7 +1,5 @@
 """Indexed form of links: vertices numbered, curves packed and directed from tail to head."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain

@@ -1,7 +1,5 @@
 """Lengths of links: given in the source or measured on the drawing, and how the two compare."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal
 

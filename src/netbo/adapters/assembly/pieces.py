@@ -1,7 +1,5 @@
 """Links cut into pieces at their junctions, vertices contracted, ends detached: the future edges."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from itertools import count

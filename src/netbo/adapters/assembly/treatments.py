@@ -1,7 +1,5 @@
 """Outcome of each link: an edge, contracted to a vertex, or left out."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Objective that locates a fault: short circuits by pandapower compared with meter readings."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Pandapower nets: opening files, switches, and the drawing of buses and lines."""
 
-from __future__ import annotations
-
 import json
 import logging
 import warnings

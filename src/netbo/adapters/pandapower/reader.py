@@ -1,7 +1,5 @@
 """Reader of power networks: pandapower nets and their JSON files, lines in kilometres."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Objective that locates a leak: pressures and flows by EPANET compared with logger readings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

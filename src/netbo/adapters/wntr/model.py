@@ -1,7 +1,5 @@
 """Water models for simulation: opened, copied quickly, run by EPANET, in the units of their owner."""
 
-from __future__ import annotations
-
 import logging
 import os
 import pickle

@@ -1,7 +1,5 @@
 """Reader of water networks: EPANET files and wntr models, pipes in metres."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from typing import Any
 

@@ -13,30 +13,9 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, PercentFormatter
 
 from netbo import plotting
 from netbo.arrays import FloatArray
-from netbo.experiments.figures.style import (
-    BASELINES,
-    SMALL,
-    TITLE,
-    Look,
-    look_of,
-    methods_of,
-    problem_name,
-    put_legend,
-    save,
-)
+from netbo.experiments import statistics
+from netbo.experiments.figures import style as styles
 from netbo.experiments.spec import DATA_BLIND, Spec
-from netbo.experiments.statistics import (
-    Effect,
-    Estimate,
-    horizon_of,
-    metric_names,
-    paired_effects,
-    reach_rate,
-    references_of,
-    regret_array,
-    runs_of,
-    tolerance_of,
-)
 from netbo.plotting import style
 
 # The three panels of the paper's figures: simple regret, reach rate, iterations to the tolerance.
@@ -49,9 +28,9 @@ ROOM = 1.24  # top of a panel of reach rates: numbers stand above intervals that
 class Series:
     """A method's runs on one problem."""
 
-    look: Look
+    look: styles.Look
     curves: FloatArray  # (runs, iterations) simple regret
-    reached: Estimate
+    reached: statistics.Estimate
     iterations: pd.Series  # of each run, NaN where the tolerance was not reached
 
 
@@ -69,7 +48,12 @@ def draw_row(axes: Sequence[Axes], series: Sequence[Series], *, tolerance: float
 
 
 def draw_reach_bars(
-    ax: Axes, looks: Sequence[Look], rates: Sequence[Estimate], *, names: bool = True, numbers: bool = True
+    ax: Axes,
+    looks: Sequence[styles.Look],
+    rates: Sequence[statistics.Estimate],
+    *,
+    names: bool = True,
+    numbers: bool = True,
 ) -> None:
     """Reach rates as bars with their intervals and, above them, the percent."""
     for at, (look, rate) in enumerate(zip(looks, rates, strict=True)):
@@ -88,26 +72,26 @@ def draw_reach_bars(
         if numbers:
             ax.annotate(
                 f"{100 * rate.value:.0f}", (at, rate.high), (0, 2), textcoords="offset points", ha="center",
-                va="bottom", size=SMALL, color=style.INK,
+                va="bottom", size=styles.SMALL, color=style.INK,
             )  # fmt: skip
     finish_rates(ax)
     _name_methods(ax, [look.short for look in looks] if names else [""] * len(looks))
 
 
-def draw_boxes(ax: Axes, looks: Sequence[Look], iterations: Sequence[pd.Series]) -> None:
+def draw_boxes(ax: Axes, looks: Sequence[styles.Look], iterations: Sequence[pd.Series]) -> None:
     """Box plots of the successful runs, their number above; whiskers reach the whole range."""
     for at, (look, needed) in enumerate(zip(looks, iterations, strict=True)):
         draw_box(ax, at, BAR * 0.8, look, needed)
         top = needed.max() if needed.count() else 0.0
         ax.annotate(
             f"n={needed.count()}", (at, top), (0, 3), textcoords="offset points", ha="center", va="bottom",
-            size=SMALL, color=style.INK,
+            size=styles.SMALL, color=style.INK,
         )  # fmt: skip
     _name_methods(ax, [look.short for look in looks])
     finish_iterations(ax)
 
 
-def draw_box(ax: Axes, at: float, width: float, look: Look, needed: pd.Series) -> None:
+def draw_box(ax: Axes, at: float, width: float, look: styles.Look, needed: pd.Series) -> None:
     """One box plot: median, quartiles, and the whole range."""
     known = needed.dropna().to_numpy(dtype=np.float64)
     if not len(known):
@@ -154,7 +138,7 @@ def _finish(ax: Axes, label: str) -> None:
 
 def _name_methods(ax: Axes, names: Sequence[str]) -> None:
     ax.set_xlim(-0.6, len(names) - 0.4)
-    ax.set_xticks(range(len(names)), names, size=SMALL)
+    ax.set_xticks(range(len(names)), names, size=styles.SMALL)
     ax.tick_params(axis="x", length=0)
 
 
@@ -179,19 +163,19 @@ PERCENT = 100.0
 def draw_effects(spec: Spec, table: pd.DataFrame, out: Path) -> list[Path]:
     """One figure for each of the paper's methods that the others are measured against."""
     looks = {
-        str(row.method): look_of(str(row.kernel), str(row.acquisition)).color
+        str(row.method): styles.look_of(str(row.kernel), str(row.acquisition)).color
         for row in table[["method", "kernel", "acquisition"]].drop_duplicates().itertuples()
     }
     paths = []
-    for reference in references_of(table):
-        effects = paired_effects(spec, table, reference)
+    for reference in statistics.references_of(table):
+        effects = statistics.paired_effects(spec, table, reference)
         if effects:
             name = f"{spec.name}-against-{reference.split(', ')[-1].lower()}"
-            paths += save(_forest(spec, effects, looks), out, name)
+            paths += styles.save(_forest(spec, effects, looks), out, name)
     return paths
 
 
-def _forest(spec: Spec, effects: Sequence[Effect], colors: dict[str, str]) -> Figure:
+def _forest(spec: Spec, effects: Sequence[statistics.Effect], colors: dict[str, str]) -> Figure:
     groups = list(dict.fromkeys(each.landscapes for each in effects))
     methods = list(dict.fromkeys(each.method for each in effects))
     lines = {}
@@ -201,18 +185,22 @@ def _forest(spec: Spec, effects: Sequence[Effect], colors: dict[str, str]) -> Fi
         lines.update({(group, method): start + 1 + at for at, method in enumerate(methods)})
     height = LINE_HEIGHT * (max(lines.values()) + 1) + HEAD_HEIGHT
     figure, axes = plt.subplots(1, 3, figsize=(WIDTH, height), sharey=True, layout="constrained")
-    for ax, metric in zip(axes, metric_names(spec), strict=True):
+    for ax, metric in zip(axes, statistics.metric_names(spec), strict=True):
         _draw_metric(ax, [each for each in effects if each.metric == metric], lines, colors)
-        ax.set_title(metric, loc="left", fontsize=TITLE, color=style.INK)
+        ax.set_title(metric, loc="left", fontsize=styles.TITLE, color=style.INK)
     _name_lines(axes[0], lines)
     figure.suptitle(
-        f"difference from the paper's {effects[0].reference}: paired runs, 95 % intervals", fontsize=TITLE + 1
+        f"difference from the paper's {effects[0].reference}: paired runs, 95 % intervals",
+        fontsize=styles.TITLE + 1,
     )
     return figure
 
 
 def _draw_metric(
-    ax: Axes, effects: Sequence[Effect], lines: dict[tuple[str, str], float], colors: dict[str, str]
+    ax: Axes,
+    effects: Sequence[statistics.Effect],
+    lines: dict[tuple[str, str], float],
+    colors: dict[str, str],
 ) -> None:
     is_rate = effects[0].metric.startswith("reach")
     scale = PERCENT if is_rate else 1.0
@@ -233,7 +221,7 @@ def _draw_metric(
 
 
 def _name_lines(ax: Axes, lines: dict[tuple[str, str], float]) -> None:
-    ax.set_yticks(list(lines.values()), [method or group for group, method in lines], size=SMALL)
+    ax.set_yticks(list(lines.values()), [method or group for group, method in lines], size=styles.SMALL)
     for text, (_, method) in zip(ax.get_yticklabels(), lines, strict=True):
         text.set_fontweight("normal" if method else "bold")
     ax.set_ylim(max(lines.values()) + 0.8, -0.8)
@@ -245,24 +233,26 @@ LEGEND_HEIGHT = 0.75
 
 def draw_comparisons(spec: Spec, table: pd.DataFrame, out: Path) -> list[Path]:
     """One figure for each acquisition rule of the table, the baselines in all of them."""
-    rules = [rule for rule in pd.unique(table["acquisition"]) if rule not in BASELINES]
+    rules = [rule for rule in pd.unique(table["acquisition"]) if rule not in styles.BASELINES]
     paths = []
     for rule in rules:
-        part = table[table["acquisition"].isin([rule, *BASELINES])]
-        paths += save(_draw_rows(spec, part, rule), out, f"{spec.name}-{rule.lower()}")
+        part = table[table["acquisition"].isin([rule, *styles.BASELINES])]
+        paths += styles.save(_draw_rows(spec, part, rule), out, f"{spec.name}-{rule.lower()}")
     return paths
 
 
 def _draw_rows(spec: Spec, table: pd.DataFrame, rule: str) -> Figure:
-    problems, tolerance = list(pd.unique(table["problem"])), tolerance_of(spec)
+    problems, tolerance = list(pd.unique(table["problem"])), statistics.tolerance_of(spec)
     figure, axes = plt.subplots(
         len(problems), 3, figsize=(WIDTH, ROW_HEIGHT * len(problems) + LEGEND_HEIGHT), squeeze=False,
         layout="constrained", width_ratios=(1.15, 1.0, 1.0),
     )  # fmt: skip
     for row, problem in zip(axes, problems, strict=True):
         draw_row(row, series_of(spec, table[table["problem"] == problem]), tolerance=tolerance)
-        row[0].set_title(f"{problem_name(problem)}, {rule}", loc="left", fontsize=TITLE, color=style.INK)
-    put_legend(figure, [axes[0, 0]], title=_how_drawn(spec, table, rule))
+        row[0].set_title(
+            f"{styles.problem_name(problem)}, {rule}", loc="left", fontsize=styles.TITLE, color=style.INK
+        )
+    styles.put_legend(figure, [axes[0, 0]], title=_how_drawn(spec, table, rule))
     return figure
 
 
@@ -270,16 +260,19 @@ def _how_drawn(spec: Spec, table: pd.DataFrame, rule: str) -> str:
     n_sources, n_runs = table["source"].nunique(), table.groupby("cell")["seed"].nunique().max()
     counted = f"{n_runs} runs" + (f" for each of {n_sources} sources" if n_sources > 1 else "")
     text = f"median and central 50 % band; bars: 95 % intervals; {counted}"
-    baseline = horizon_of(spec, DATA_BLIND)
-    is_shorter = baseline != horizon_of(spec, rule) and table["acquisition"].isin(list(BASELINES)).any()
+    baseline = statistics.horizon_of(spec, DATA_BLIND)
+    is_shorter = (
+        baseline != statistics.horizon_of(spec, rule)
+        and table["acquisition"].isin(list(styles.BASELINES)).any()
+    )
     return text + (f"; baselines end after {baseline} iterations" if is_shorter else "")
 
 
 def series_of(spec: Spec, table: pd.DataFrame) -> list[Series]:
     """Runs of every method in the table; cells that differ in their source only are taken together."""
-    runs = runs_of(table, tolerance_of(spec))
+    runs = statistics.runs_of(table, statistics.tolerance_of(spec))
     series = []
-    for kernel, acquisition, preset in methods_of(table):
+    for kernel, acquisition, preset in styles.methods_of(table):
         mine, those = (
             each[
                 (each["kernel"] == kernel) & (each["acquisition"] == acquisition) & (each["preset"] == preset)
@@ -288,9 +281,9 @@ def series_of(spec: Spec, table: pd.DataFrame) -> list[Series]:
         )
         series.append(
             Series(
-                look=look_of(kernel, acquisition, preset),
-                curves=regret_array(mine, horizon_of(spec, acquisition)),
-                reached=reach_rate(those),
+                look=styles.look_of(kernel, acquisition, preset),
+                curves=statistics.regret_array(mine, statistics.horizon_of(spec, acquisition)),
+                reached=statistics.reach_rate(those),
                 iterations=those["iterations"],
             )
         )
@@ -305,7 +298,7 @@ LEGEND_OF_ALL = 1.3
 
 def draw_placements(spec: Spec, table: pd.DataFrame, out: Path) -> list[Path]:
     """One figure; hatched bars are those of the calibrated preset."""
-    runs, methods = runs_of(table, tolerance_of(spec)), methods_of(table)
+    runs, methods = statistics.runs_of(table, statistics.tolerance_of(spec)), styles.methods_of(table)
     places, problems = list(pd.unique(table["placement"])), list(pd.unique(table["problem"]))
     width = max(PANEL[0] * len(problems), 8.0)
     figure, axes = plt.subplots(
@@ -315,14 +308,16 @@ def draw_placements(spec: Spec, table: pd.DataFrame, out: Path) -> list[Path]:
     for row, place in zip(axes, places, strict=True):
         for ax, problem in zip(row, problems, strict=True):
             here = runs[(runs["placement"] == place) & (runs["problem"] == problem)]
-            rates = [reach_rate(_of(here, method)) for method in methods]
-            draw_reach_bars(ax, [look_of(*method) for method in methods], rates, names=False)
-            ax.set_title(f"{problem_name(problem)}, {place}", loc="left", fontsize=TITLE, color=style.INK)
+            rates = [statistics.reach_rate(_of(here, method)) for method in methods]
+            draw_reach_bars(ax, [styles.look_of(*method) for method in methods], rates, names=False)
+            ax.set_title(
+                f"{styles.problem_name(problem)}, {place}", loc="left", fontsize=styles.TITLE, color=style.INK
+            )
             ax.label_outer()
     n_runs = table.groupby("cell")["seed"].nunique().max()
     title = f"reach rate (%) with 95 % intervals, {n_runs} runs; hatched: calibrated preset"
-    put_legend(figure, list(axes.ravel()), columns=4 if len(problems) > 2 else 2, title=title)
-    return save(figure, out, spec.name)
+    styles.put_legend(figure, list(axes.ravel()), columns=4 if len(problems) > 2 else 2, title=title)
+    return styles.save(figure, out, spec.name)
 
 
 def _of(runs: pd.DataFrame, method: tuple[str, str, str]) -> pd.DataFrame:
