@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -71,7 +72,7 @@ def test_the_maximum_is_that_of_a_dense_grid(name, rule, alpha):
     for seed in range(3):
         posterior = a_posterior(graph, seed, alpha)
         scores = score_of(rule, posterior)
-        around = Surroundings(graph, posterior.observations.points)
+        around = partial(Surroundings, graph, posterior.observations.points)
         found = search.maximize(scores, everywhere(search), around)
         edge, z, best = dense_maximum(graph, scores)
         distance = graph.distance(found, Points(np.array([edge]), np.array([z]), graph=graph))[0, 0]
@@ -95,7 +96,7 @@ def test_a_known_place_at_the_top_of_a_kink_is_found_exactly():
     search = Continuum(graph)
     for seed in range(5):
         posterior = a_posterior(graph, seed, alpha=0.5)
-        around = Surroundings(graph, posterior.observations.points)
+        around = partial(Surroundings, graph, posterior.observations.points)
         found = search.maximize(posterior.mean, everywhere(search), around)
         candidates = Points.concatenate([posterior.observations.points, graph.vertex_points()])
         best = candidates[[int(np.argmax(posterior.mean(candidates)))]]
@@ -205,7 +206,7 @@ def test_a_closed_place_is_left_out_but_not_its_cell():
     search = Continuum(graph, n_points=11)
     closed = Points(np.array([0, 0]), np.array([0.5, 0.43]), graph=graph)
     allowed = ~np.isclose(search.points.z, 0.5)
-    around = Surroundings(graph, closed, closed=closed)
+    around = partial(Surroundings, graph, closed, closed=closed)
     for top in (0.5, 0.43):
         found = search.maximize(lambda x, top=top: -np.abs(x.z - top), allowed, around)
 
@@ -218,7 +219,7 @@ def test_a_closed_vertex_is_closed_along_every_edge():
     hub = graph.vertex_points(np.array([0]))
     allowed = everywhere(search)
     allowed[0] = False
-    around = Surroundings(graph, hub, closed=hub)
+    around = partial(Surroundings, graph, hub, closed=hub)
     found = search.maximize(lambda x: np.where(x.edge == 2, -x.z, -x.z - 1e-9), allowed, around)
 
     assert RESOLUTION < graph.distance(hub, found)[0, 0] <= 4 * RESOLUTION
@@ -228,7 +229,7 @@ def test_a_distance_is_kept_along_the_network():
     graph = netbo.star(3)
     search = Continuum(graph)
     away = Points(np.array([0]), np.array([0.1]), graph=graph)
-    around = Surroundings(graph, away, apart=away, radius=np.array([0.25]))
+    around = partial(Surroundings, graph, away, apart=away, radius=np.array([0.25]))
     allowed = graph.distance(away, search.points)[0] >= 0.25
     found = search.maximize(lambda x: np.where(x.edge == 0, -5.0, -x.z), allowed, around)
 

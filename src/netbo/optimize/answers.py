@@ -137,9 +137,11 @@ class Answers:
         """
         optimizer = self.optimizer
         search, posterior = optimizer.search, optimizer.posterior
-        around = Surroundings(
-            optimizer.graph, places_of(optimizer.history.having(Status.OBSERVED), optimizer.graph)
-        )
+
+        def around() -> Surroundings:
+            observed = optimizer.history.having(Status.OBSERVED)
+            return Surroundings(optimizer.graph, places_of(observed, optimizer.graph))
+
         everywhere = np.ones(len(search.points), dtype=np.bool_)
         place = search.maximize(optimizer.maximized.mean, everywhere, around)
         mean, std = float(posterior.mean(place)[0]), float(posterior.std(place)[0])

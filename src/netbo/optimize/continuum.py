@@ -1,5 +1,6 @@
 """The network itself as search space: a coarse grid, then maxima bracketed between its points."""
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 
@@ -159,23 +160,24 @@ class Continuum(SearchSpace):
         return self.grid.space.cell_lengths
 
     def maximize(
-        self, scores: Scores, allowed: BoolArray, surroundings: Surroundings | None = None
+        self, scores: Scores, allowed: BoolArray, surroundings: Callable[[], Surroundings] | None = None
     ) -> Points:
         """The place with the largest score; a grid point only if it is allowed.
 
         Known places become grid points for this once, with one more on either side.
         """
         require_allowed(self.points, allowed)
+        around = None if surroundings is None else surroundings()
 
         def allows(x: Points) -> BoolArray:
             is_allowed = self.forbidden.allows(x)
-            return is_allowed if surroundings is None else is_allowed & surroundings.allows(x)
+            return is_allowed if around is None else is_allowed & around.allows(x)
 
         def fenced(x: Points) -> FloatArray:
             values = scores_at(x, scores)
             return np.where(allows(x) & ~np.isnan(values), values, -np.inf)
 
-        knots = self._knots if surroundings is None else self._knots.with_places(surroundings.known)
+        knots = self._knots if around is None else self._knots.with_places(around.known)
         is_open = np.concatenate([allowed, allows(knots.points[len(allowed) :])])
         values = eligible_scores(knots.points, scores, is_open)
         start = index_of_best(values)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Any, Self, overload
 
 import numpy as np
@@ -194,7 +195,7 @@ class Optimizer(Answers):
             scores = self.next_scores()
             if travel is not None:
                 scores = travel.charge(scores, self.graph)
-            around = self._eligible.surroundings(self.history, is_open)
+            around = partial(self._eligible.surroundings, self.history, is_open)
             place = self.search.maximize(scores, is_open, around)  # alg:GP-bandits-FEM, Select
         return place[0]
 

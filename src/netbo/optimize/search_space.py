@@ -253,11 +253,11 @@ class SearchSpace(ABC):
 
     @abstractmethod
     def maximize(
-        self, scores: Scores, allowed: BoolArray, surroundings: Surroundings | None = None
+        self, scores: Scores, allowed: BoolArray, surroundings: Callable[[], Surroundings] | None = None
     ) -> Points:
         """The one point where the scores are largest; only allowed candidates are considered.
 
-        surroundings: for a search between the candidates; without one they say nothing new.
+        surroundings: gives them to a search between the candidates; others do not ask for them.
         """
 
 
@@ -316,7 +316,7 @@ class Nodes(SearchSpace):
         return CandidatePieces(number[clipped.owner], clipped.edge, clipped.start, clipped.end)
 
     def maximize(
-        self, scores: Scores, allowed: BoolArray, surroundings: Surroundings | None = None
+        self, scores: Scores, allowed: BoolArray, surroundings: Callable[[], Surroundings] | None = None
     ) -> Points:
         """The allowed node with the largest score."""
         return best_point(self.points, scores, allowed)
@@ -368,7 +368,7 @@ class CandidatePlaces(SearchSpace):
         return CandidatePieces(np.arange(len(z)), self.points.edge, z, z)
 
     def maximize(
-        self, scores: Scores, allowed: BoolArray, surroundings: Surroundings | None = None
+        self, scores: Scores, allowed: BoolArray, surroundings: Callable[[], Surroundings] | None = None
     ) -> Points:
         """The allowed place with the largest score."""
         return best_point(self.points, scores, allowed)
