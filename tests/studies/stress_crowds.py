@@ -1,25 +1,28 @@
 """Many processes on one study of any storage, and the judge of what they did."""
 
-import json
 import time
 from contextlib import contextmanager
 
-import netbo
 from netbo.studies import State, Study
-from studies.stress_workers import Process, height, read_back
+from studies.stress_workers import Process, read_back, take_queue, work
+from support.studies import GRAPH, height
 
-GRAPH = netbo.star(3, length=2.0)
 SETTINGS = {"noise": 0.0, "repeats": False, "seed": 7, "max_cell": 0.012}  # 501 candidates, each asked once
 LONGEST_EVALUATION = 0.05  # seconds
-PATIENCE = 900.0  # seconds; far more than any of it takes: who is not ready then waits for ever
+DEADLINE = 900.0  # seconds; far more than any of it takes: who is not ready then waits for ever
 
 
 @contextmanager
-def crowd(n):
-    """Worker processes, killed at the end whatever happened."""
-    workers = [Process() for _ in range(n)]
+def crowd():
+    """A function that starts worker processes, which are killed at the end whatever happened."""
+    workers = []
+
+    def begin(job, **options):
+        workers.append(Process(job, **options))
+        return workers[-1]
+
     try:
-        yield workers
+        yield begin
     finally:
         for worker in workers:
             worker.kill()
@@ -28,13 +31,12 @@ def crowd(n):
 def work_together(storage, folder, n_workers, n_trials):
     """A study by many workers; returns what they did and what each of them wrote down."""
     Study.create(GRAPH, name="crowd", storage=storage, **SETTINGS)
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + DEADLINE
     diaries = [folder / f"{number}.jsonl" for number in range(n_workers)]
-    with crowd(n_workers) as workers:
-        for worker, diary in zip(workers, diaries, strict=True):
-            options = {"storage": str(storage), "diary": str(diary), "longest": LONGEST_EVALUATION}
-            worker.begin("work", budget=n_trials, **options)
-        works = [json.loads(worker.end(timeout=deadline - time.monotonic())) for worker in workers]
+    with crowd() as begin:
+        options = {"storage": str(storage), "budget": n_trials, "longest": LONGEST_EVALUATION}
+        workers = [begin(work, diary=diary, **options) for diary in diaries]
+        works = [worker.end(timeout=deadline - time.monotonic()) for worker in workers]
     return works, [read_back(diary) for diary in diaries]
 
 
@@ -83,9 +85,7 @@ def take_a_queue(storage, folder, n_workers, n_places):
     for number in range(n_places):
         study.enqueue((number % 3, 0.01 * number))
     diaries = [folder / f"{number}.jsonl" for number in range(n_workers)]
-    with crowd(n_workers) as workers:
-        for worker, diary in zip(workers, diaries, strict=True):
-            worker.begin("take_queue", storage=str(storage), diary=str(diary))
-        for worker in workers:
-            worker.end(timeout=PATIENCE)
+    with crowd() as begin:
+        for worker in [begin(take_queue, storage=str(storage), diary=diary) for diary in diaries]:
+            worker.end(timeout=DEADLINE)
     return [entry["id"] for diary in diaries for entry in read_back(diary)]

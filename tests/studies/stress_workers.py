@@ -1,24 +1,27 @@
 """Processes that work on a study and write down what they saw, on the disk at once: the truth of the tests.
 
-Run as `python -m studies.stress_workers`: it says "ready" when all is imported, reads one line of JSON that
-says what to do, and does it. A test that kills many of them starts the next while the last one works.
+They are forked from a server that has imported everything: a test may kill many of them.
 """
 
 import json
-import math
+import multiprocessing
 import os
 import random
 import signal
 import sys
 import time
+import warnings
+from contextlib import suppress
 from pathlib import Path
-from subprocess import PIPE, Popen
 
-import netbo
+from netbo.errors import BaseError
 from netbo.optimize import Suggestion
+from netbo.optimize.evaluation import one_thread_per_worker
 from netbo.studies import Study, journal
+from support.studies import height
 
-TESTS = str(Path(__file__).parents[1])
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["studies.stress_workers"])
 NOISE = 0.04  # of values that are told with one
 
 
@@ -33,11 +36,6 @@ class LaterClock:
 
     def sleep(self, seconds):
         time.sleep(seconds)
-
-
-def height(point):
-    """Smooth, another shape on every edge."""
-    return math.sin(2.0 * point.distance + point.edge)
 
 
 def write_down(path, **said):
@@ -60,8 +58,8 @@ def read_back(path):
 class Diary:
     """An objective and a callback that write down when an evaluation began, ended and was told."""
 
-    def __init__(self, path, longest=0.0, noise=None):
-        self.path, self.longest, self.noise = Path(path), longest, noise
+    def __init__(self, path, say, longest=0.0, noise=None):
+        self.path, self.say, self.longest, self.noise = Path(path), say, longest, noise
         self.chance = random.Random(os.getpid())
 
     def __call__(self, point):
@@ -74,7 +72,7 @@ class Diary:
 
     def receipt(self, study, record):
         write_down(self.path, kind="told", id=record.id, value=record.value)
-        print("told", flush=True)
+        self.say("told")
 
 
 def die_in_append(bytes_left):
@@ -108,17 +106,30 @@ def die_in_append(bytes_left):
     journal.open = opened
 
 
-def work(storage, diary, budget, later=0.0, longest=0.0, noise=None, lease=60.0, dies_after=None):
+# What a process can be asked to do; `say` sends something to the test.
+
+
+def work(say, storage, diary, budget, later=0.0, longest=0.0, noise=None, lease=60.0, dies_after=None):
     """Work on a study as one worker of several."""
-    kept = Diary(diary, longest, noise)
+    kept = Diary(diary, say, longest, noise)
     study = Study.load(storage, clock=LaterClock(later))
     if dies_after is not None:
         die_in_append(dies_after)
     done = study.work(kept, budget=budget, lease=lease, callbacks=[kept.receipt], pause=0.02)
-    print(json.dumps([done.told, done.failed, done.stopped]), flush=True)
+    say([done.told, done.failed, done.stopped])
 
 
-def take_queue(storage, diary):
+def hang(say, storage, worker):
+    """Work on a study with an objective that never returns."""
+
+    def hangs(point):
+        say("begun")
+        time.sleep(600)
+
+    Study.load(storage, worker=worker).work(hangs, budget=3)
+
+
+def take_queue(say, storage, diary):
     """Ask until nothing is in the queue."""
     study = Study.load(storage)
     while any(record.state.value == "waiting" for record in study.records):
@@ -126,56 +137,112 @@ def take_queue(storage, diary):
         write_down(Path(diary), kind="took", id=suggestion.id, distance=suggestion.point.distance)
 
 
-def tell_trial(storage, trial, value, note):
+def tell(say, storage, trial, value, note):
     """Tell one trial, said to have been asked long ago."""
     study = Study.load(storage)
     study.tell(Suggestion(trial, study.records[trial].point), value, note=note)
-    print("told", flush=True)
+    say("told")
 
 
-JOBS = {"work": work, "take_queue": take_queue, "tell": tell_trial}
+def tell_on_a_full_disk(say, storage, n_bytes):
+    """Tell when only so many bytes fit on the disk."""
+    import resource
+
+    study = Study.load(storage)
+    suggestion = study.ask()
+    limit = os.path.getsize(storage) + n_bytes
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    try:
+        study.tell(suggestion, 0.25)
+    except OSError:
+        say("refused")
+    else:
+        say("told")
+
+
+def hold_lock(say, path):
+    """Lock a journal, and keep it."""
+    journal.GuardedLock(path).acquire()
+    say("held")
+    time.sleep(600)
+
+
+WATCHED = (
+    "pickle.", "marshal.", "exec", "compile", "import", "os.system", "os.exec", "os.posix_spawn", "os.fork",
+    "subprocess.", "ctypes.", "socket.connect",
+)  # fmt: skip
+
+
+def read_under_watch(say, good, others):
+    """Read studies and say which can be read, and what Python itself reports to have run meanwhile."""
+    warnings.simplefilter("ignore")  # a number that is no edge is cast before it is refused
+    look(good)  # whatever reading a study imports is imported now, and our own kernels are there
+    seen, outcomes, watching = [], [], [True]
+
+    def watch(event, arguments):
+        if watching and event.startswith(WATCHED):
+            seen.append((event, str(arguments)[:200]))
+
+    sys.addaudithook(watch)
+    for path in others:
+        try:
+            look(path)
+            outcomes.append("read")
+        except BaseError:
+            outcomes.append("refused")
+    watching.clear()
+    say([outcomes, seen])
+
+
+def look(path):
+    study = Study.load(path)
+    study.add_observation((0, 0.1), 0.5)
+    return study.trials.to_string() + repr(study) + repr(study.pending)
 
 
 class Process:
-    """A worker process that is getting ready; `begin` says what to do."""
+    """A process that does one job and says what came of it."""
 
-    def __init__(self):
-        threads = dict.fromkeys(netbo.optimize.evaluation.THREADS, "1")
-        paths = os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
-        environment = {**os.environ, **threads, "PYTHONPATH": paths}
-        command = [sys.executable, "-m", "studies.stress_workers"]
-        self.process = Popen(command, stdin=PIPE, stdout=PIPE, text=True, env=environment)
-
-    def begin(self, job, **options):
-        self.expect("ready")
-        self.process.stdin.write(json.dumps([job, options]) + "\n")
-        self.process.stdin.flush()
+    def __init__(self, job, **options):
+        self.said, there = FORKS.Pipe(duplex=False)
+        self.process = FORKS.Process(target=run, args=(job, there, options), daemon=True)
+        before = os.environ.get("PYTHONPATH")
+        os.environ["PYTHONPATH"] = os.pathsep.join(
+            filter(None, sys.path)
+        )  # for the server, begun by the first
+        try:
+            with one_thread_per_worker():
+                self.process.start()
+        finally:
+            os.environ.pop("PYTHONPATH")
+            if before is not None:
+                os.environ["PYTHONPATH"] = before
+        there.close()
 
     def expect(self, said):
-        line = self.process.stdout.readline().strip()
-        assert line == said, f"a worker was to say {said!r}, got {line!r}"
+        """Wait for the next thing it says."""
+        found = self.said.recv()
+        assert found == said, f"a worker was to say {said!r}, got {found!r}"
 
     def kill(self):
         """SIGKILL, and True if it was alive."""
-        alive = self.process.poll() is None
+        alive = self.process.is_alive()
         self.process.kill()
         self.end()
         return alive
 
     def end(self, timeout=None):
-        """Wait for it, close its pipes, and return the last line it said."""
-        said, _ = self.process.communicate(timeout=timeout)
-        return said.splitlines()[-1] if said else ""
+        """Wait for it, and return the last thing it said."""
+        last = None
+        with suppress(EOFError, OSError):  # all is heard, the last of it in part, or it was before
+            while self.said.poll(timeout):
+                last = self.said.recv()
+        self.process.join(timeout)
+        assert self.process.exitcode is not None, f"a worker was to end within {timeout} seconds"
+        self.said.close()
+        return last
 
 
-def main():
-    """Get ready, and do what is asked for on stdin."""
-    print("ready", flush=True)
-    line = sys.stdin.readline()
-    if line:
-        job, options = json.loads(line)
-        JOBS[job](**options)
-
-
-if __name__ == "__main__":
-    main()
+def run(job, there, options):
+    """In the process: do the job."""
+    job(there.send, **options)

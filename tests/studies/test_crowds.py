@@ -2,16 +2,13 @@
 
 import os
 import random
-import subprocess
-import sys
 import time
 
 import pytest
 
 from netbo.studies import State, Study
 from studies.stress_crowds import (
-    GRAPH,
-    PATIENCE,
+    DEADLINE,
     SETTINGS,
     at_the_same_time,
     check_all_was_told_once,
@@ -20,7 +17,8 @@ from studies.stress_crowds import (
     take_a_queue,
     work_together,
 )
-from studies.stress_workers import height, read_back
+from studies.stress_workers import Process, read_back, tell, tell_on_a_full_disk, work
+from support.studies import GRAPH, height
 
 
 def test_overlaps_are_found():
@@ -63,24 +61,22 @@ def work_and_die(storage, folder, n_trials, n_kills):
     chance, diaries = random.Random(4), []
     lease = 3.0  # seconds, real ones
 
-    def begin(worker):
-        diaries.append(folder / f"{len(diaries)}.jsonl")
-        options = {"storage": str(storage), "diary": str(diaries[-1]), "longest": 0.2, "lease": lease}
-        worker.begin("work", budget=n_trials, **options)
+    with crowd() as begin:
 
-    with crowd(3 + n_kills) as workers:
-        alive, reserve = workers[:3], workers[3:]
-        for worker in alive:
-            begin(worker)
+        def another():
+            diaries.append(folder / f"{len(diaries)}.jsonl")
+            options = {"storage": str(storage), "budget": n_trials, "longest": 0.2, "lease": lease}
+            return begin(work, diary=diaries[-1], **options)
+
+        alive = [another() for _ in range(3)]
         for _ in range(n_kills):
             worker = alive.pop(0)
             worker.expect("told")
             time.sleep(chance.uniform(0.0, 0.4))
             assert worker.kill(), "the study was finished too soon"
-            alive.append(reserve.pop())
-            begin(alive[-1])
+            alive.append(another())
         for worker in alive:
-            worker.end(timeout=PATIENCE)
+            worker.end(timeout=DEADLINE)
     return [read_back(diary) for diary in diaries]
 
 
@@ -100,32 +96,15 @@ def test_a_crowd_whose_workers_are_killed_and_replaced_loses_nothing(tmp_path, k
     assert all(record.value == height(record.point) for record in told.values())
 
 
-FULL_DISK = """
-import resource, sys
-from netbo.studies import Study
-study = Study.load(sys.argv[1])
-suggestion = study.ask()
-size = __import__("os").path.getsize(sys.argv[1])
-resource.setrlimit(resource.RLIMIT_FSIZE, (size + int(sys.argv[2]), resource.RLIM_INFINITY))
-try:
-    study.tell(suggestion, 0.25)
-except OSError as error:
-    print("refused", error.errno)
-else:
-    print("told")
-"""
-
-
 def test_a_value_that_does_not_fit_on_the_disk_is_not_said_to_be_told(tmp_path):
     """A write that is cut short is an error; half of it is kept apart, and the trial can still be told."""
     storage = tmp_path / "full.journal"
     Study.create(GRAPH, name="full", storage=storage, **SETTINGS)
-    command = [sys.executable, "-c", FULL_DISK, str(storage), "40"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    said = Process(tell_on_a_full_disk, storage=storage, n_bytes=40).end()
     half = storage.read_bytes().splitlines()[-1]
     study = Study.load(storage)
 
-    assert said[0] == "refused"
+    assert said == "refused"
     assert len(half) == 40
     assert [record.state for record in study.records] == [State.PENDING]
     study.tell(0, 0.25)
@@ -159,17 +138,17 @@ def test_a_lock_that_a_stranger_holds_is_not_broken_by_the_death_of_one_who_wait
     study.ask()
     stranger = JournalFileSymlinkLock(str(storage))
     stranger.acquire()
-    with crowd(2) as workers:
-        workers[0].begin("tell", storage=str(storage), trial=0, value=1.0, note="")
-        wait_until_named(storage.with_name("held.journal.guard"), workers[0].process.pid)
-        workers[0].kill()
-        workers[1].begin("tell", storage=str(storage), trial=0, value=2.0, note="")
-        wait_until_named(storage.with_name("held.journal.guard"), workers[1].process.pid)
+    with crowd() as begin:
+        first = begin(tell, storage=storage, trial=0, value=1.0, note="")
+        wait_until_named(storage.with_name("held.journal.guard"), first.process.pid)
+        first.kill()
+        second = begin(tell, storage=storage, trial=0, value=2.0, note="")
+        wait_until_named(storage.with_name("held.journal.guard"), second.process.pid)
         time.sleep(0.5)  # time enough to break what must not be broken
 
         assert Study.load(storage).n_told == 0
         stranger.release()
-        workers[1].expect("told")
+        second.expect("told")
     assert [record.value for record in Study.load(storage).records] == [2.0]
 
 

@@ -5,8 +5,7 @@ import os
 import pytest
 
 from netbo.studies import State
-from studies.stress_workers import height
-from support.studies import create, load, raises
+from support.studies import create, height, load, raises
 
 pytestmark = [
     # Dask's server and its diagnostics leave sockets to the end of the process.

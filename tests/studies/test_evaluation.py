@@ -7,13 +7,13 @@ from netbo.studies import Evaluator, StudyError
 from netbo.studies.evaluation import evaluator
 from support.studies import (
     GRAPH,
-    dies,
     endless,
     hangs,
     hangs_on_the_first_edge,
     height,
     not_a_number,
     raises,
+    raises_says_text_or_dies,
     says_text,
     with_negative_noise,
     with_noise,
@@ -46,27 +46,23 @@ def test_a_value_may_bring_its_noise():
 
 
 def test_in_a_process_of_its_own_an_objective_that_hangs_is_killed_and_the_next_one_is_served():
-    with evaluator(hangs_on_the_first_edge, timeout=2.0) as evaluate:
+    with evaluator(hangs_on_the_first_edge, timeout=0.3) as evaluate:
         late = evaluate(GRAPH.points(0, 0.5)[0])
+        evaluate.timeout = 60.0  # what works must be served on a busy machine too
         after = evaluate(POINT)
 
-    assert (late.value, late.note) == (None, "timeout: no value within 2 seconds")
+    assert (late.value, late.note) == (None, "timeout: no value within 0.3 seconds")
     assert after.value == height(POINT)
 
 
-def test_in_a_process_of_its_own_text_and_exceptions_have_their_reasons():
-    for objective, reason in (REASONS[0], REASONS[3]):
-        with evaluator(objective, timeout=60.0) as evaluate:
-            found = evaluate(POINT)
-        assert found.value is None
-        assert reason in found.note
+def test_in_a_process_of_its_own_text_exceptions_and_death_have_their_reasons():
+    with evaluator(raises_says_text_or_dies, timeout=60.0) as evaluate:
+        found = [evaluate(point) for point in GRAPH.points([0, 1, 2], [0.5, 0.5, 0.5])]
 
-
-def test_a_process_that_dies_is_a_failure_with_its_exit_code():
-    with evaluator(dies, timeout=60.0) as evaluate:
-        found = evaluate(POINT)
-
-    assert (found.value, found.note) == (None, "the process of the objective ended with exit code 3")
+    assert [evaluation.value for evaluation in found] == [None, None, None]
+    assert REASONS[0][1] in found[0].note
+    assert REASONS[3][1] in found[1].note
+    assert found[2].note == "the process of the objective ended with exit code 3"
 
 
 def test_a_timeout_needs_an_objective_that_can_be_imported():

@@ -3,22 +3,21 @@
 import socket
 import subprocess
 import sys
-import threading
 import time
-from contextlib import contextmanager
 
 import pytest
 
 from netbo.studies import State, Study
 from studies.stress_crowds import check_all_was_told_once, work_together
-from support.studies import GRAPH, SETTINGS, height, uninterrupted
+from support.studies import GRAPH, SETTINGS, RestartClock, height, uninterrupted
 
 SERVER = """
-import sys, warnings, optuna
+import sys, warnings, grpc, sqlalchemy, optuna
+from optuna.storages import get_storage, run_grpc_proxy_server
 warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-storage = optuna.storages.get_storage(sys.argv[1])
 print("ready", flush=True)
-optuna.storages.run_grpc_proxy_server(storage, host="localhost", port=int(sys.argv[2]))
+sys.stdin.readline()
+run_grpc_proxy_server(get_storage(sys.argv[1]), host="localhost", port=int(sys.argv[2]))
 """
 
 
@@ -28,90 +27,104 @@ def free_port():
         return probe.getsockname()[1]
 
 
-@contextmanager
-def proxy(database, port):
-    """A proxy that is killed at the end."""
-    command = [sys.executable, "-c", SERVER, database, str(port)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+class Proxy:
+    """A proxy that waits until it is to serve, and is killed at the end."""
+
+    def __init__(self, database, port):
+        self.port, self.url = port, f"grpc://localhost:{port}"
+        command, pipe = [sys.executable, "-c", SERVER, database, str(port)], subprocess.PIPE
+        self.process = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
+        )
+
+    def serve(self):
+        assert self.process.stdout.readline() == "ready\n"
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        deadline = time.monotonic() + 60.0
+        while not self.answers() and time.monotonic() < deadline:
+            time.sleep(0.02)
+
+    def answers(self):
         try:
-            assert server.stdout.readline() == "ready\n"
-            deadline = time.monotonic() + 60.0
-            while not answers(port) and time.monotonic() < deadline:
-                time.sleep(0.05)
-            yield server
-        finally:
-            server.kill()
+            socket.create_connection(("localhost", self.port), timeout=1.0).close()
+        except OSError:
+            return False
+        return True
+
+    def kill(self):
+        self.process.kill()
+        self.process.communicate()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.kill()
 
 
-def answers(port):
-    try:
-        socket.create_connection(("localhost", port), timeout=1.0).close()
-    except OSError:
-        return False
-    return True
+@pytest.fixture(scope="module")
+def database(tmp_path_factory):
+    return f"sqlite:///{tmp_path_factory.mktemp('proxy') / 'walk.db'}"
 
 
-@pytest.fixture
-def database(tmp_path):
-    return f"sqlite:///{tmp_path / 'walk.db'}"
+@pytest.fixture(scope="module")
+def url(database):
+    """A proxy of the database that several tests share, each with a study of its own."""
+    with Proxy(database, free_port()) as proxy:
+        proxy.serve()
+        yield proxy.url
 
 
-def test_a_worker_behind_a_proxy_works_as_one_at_the_database(tmp_path, database):
-    port = free_port()
-    with proxy(database, port):
-        url = f"grpc://localhost:{port}"
-        study = Study.create(GRAPH, name="walk", storage=url, **SETTINGS)
-        work = study.work(height, budget=6)
-        study.storage.close()
-    kept = Study.load(database)
+def test_a_proxy_serves_a_study_to_all_who_open_it(url):
+    study = Study.create(GRAPH, name="shared", storage=url, **SETTINGS)
+    found, other = [], Study.load(url, "shared")
+    for each in (study, study, study, other, other):
+        suggestion = each.ask()
+        each.tell(suggestion, height(suggestion.point))
+        found.append(suggestion.point)
+    study.storage.close()
+    other.storage.close()
+
+    assert found == uninterrupted(5)
+
+
+def test_a_worker_behind_a_proxy_works_as_one_at_the_database(url, database):
+    study = Study.create(GRAPH, name="worked", storage=url, **SETTINGS)
+    work = study.work(height, budget=6)
+    study.storage.close()
+    kept = Study.load(database, "worked")
 
     assert (work.told, work.failed) == (6, 0)
     assert [record.point for record in kept.records] == uninterrupted(6)
     assert {record.state for record in kept.records} == {State.OBSERVED}
 
 
-def test_a_proxy_that_is_restarted_in_the_middle_loses_no_value(tmp_path, database, caplog):
-    port = free_port()
-    killed, back, ended = threading.Event(), threading.Event(), threading.Event()
-
-    def run_again():
-        killed.wait(60.0)
-        time.sleep(1.0)
-        with proxy(database, port):
-            back.set()
-            ended.wait(300.0)
-
-    with proxy(database, port) as first:
+def test_a_proxy_that_is_restarted_in_the_middle_loses_no_value(tmp_path, caplog):
+    database, port = f"sqlite:///{tmp_path / 'walk.db'}", free_port()
+    with Proxy(database, port) as first, Proxy(database, port) as second:
 
         def outlives_the_proxy(point):
-            if point == uninterrupted(3)[2] and not killed.is_set():
+            if point == uninterrupted(3)[2]:
                 first.kill()
-                first.wait()
-                killed.set()
             return height(point)
 
-        second = threading.Thread(target=run_again)
-        second.start()
-        study = Study.create(GRAPH, name="walk", storage=f"grpc://localhost:{port}", **SETTINGS)
-        try:
-            work = study.work(outlives_the_proxy, budget=5)
-            study.storage.close()
-        finally:
-            ended.set()
-            killed.set()
-            second.join()
+        first.serve()
+        clock = RestartClock(second.serve)
+        study = Study.create(GRAPH, name="walk", storage=first.url, clock=clock, **SETTINGS)
+        work = study.work(outlives_the_proxy, budget=5)
+        study.storage.close()
 
-    assert back.is_set()
     assert "the storage is away" in caplog.text
     assert (work.told, work.failed) == (5, 0)
     assert [record.point for record in Study.load(database).records] == uninterrupted(5)
 
 
 @pytest.mark.slow
-def test_four_workers_behind_a_proxy_tell_every_trial_once(tmp_path, database):
+def test_four_workers_behind_a_proxy_tell_every_trial_once(tmp_path):
     """The proxy's own connections to SQLite are Optuna's; places are handed out in turn all the same."""
-    port = free_port()
-    with proxy(database, port):
-        url = f"grpc://localhost:{port}"
-        works, diaries = work_together(url, tmp_path, n_workers=4, n_trials=60)
+    database = f"sqlite:///{tmp_path / 'walk.db'}"
+    with Proxy(database, free_port()) as proxy:
+        proxy.serve()
+        works, diaries = work_together(proxy.url, tmp_path, n_workers=4, n_trials=60)
         check_all_was_told_once(database, works, diaries, 60)

@@ -3,14 +3,13 @@
 import json
 import logging
 import os
-import subprocess
-import sys
 import time
 
 import pytest
 
 from netbo.studies import Study, StudyFileError
 from netbo.studies.journal import GuardedLock, check_journal
+from studies.stress_workers import Process, hold_lock
 from support.studies import create, height, load, uninterrupted
 
 
@@ -139,23 +138,13 @@ def test_a_folder_is_no_journal(tmp_path):
         create(tmp_path / "nowhere")
 
 
-HOLDER = """
-import sys, time
-from netbo.studies.journal import GuardedLock
-GuardedLock(sys.argv[1]).acquire()
-print("held", flush=True)
-time.sleep(600)
-"""
-
-
 def test_the_lock_of_a_killed_process_is_free_at_once(tmp_path):
     """Optuna's own lock would be waited for 30 seconds."""
     path = str(tmp_path / "walk.journal")
-    holder = subprocess.Popen([sys.executable, "-c", HOLDER, path], stdout=subprocess.PIPE, text=True)
-    with holder:
-        assert holder.stdout.readline() == "held\n"
-        assert os.path.islink(path + ".lock")
-        holder.kill()
+    holder = Process(hold_lock, path=path)
+    holder.expect("held")
+    assert os.path.islink(path + ".lock")
+    holder.kill()
     begun = time.monotonic()
     lock = GuardedLock(path)
     lock.acquire()

@@ -1,33 +1,18 @@
 """Processes killed with SIGKILL at any moment: no value is lost, and the study goes on as if undisturbed."""
 
+import time
+
 import numpy as np
 import pytest
 
-import netbo
 from netbo.studies import State, Study
-from studies.stress_workers import NOISE, LaterClock, Process, height, read_back
+from studies.stress_workers import NOISE, LaterClock, Process, read_back, work
+from support.studies import Undisturbed, create, height
 
-GRAPH = netbo.star(3, length=2.0)
-SETTINGS = {"noise": 0.01, "max_cell": 0.25, "design": 4}
 LATER = 1000.0  # seconds that are said to go by between two runs: all leases have run out
 LONGEST_STEP = 0.06  # seconds; about the time of one ask, evaluation and tell
+LONGEST_START = 0.5  # seconds; about the time until the first ask is answered
 ENDLESS = 100_000
-
-
-class Uninterrupted:
-    """The places of an optimizer that nobody disturbs."""
-
-    def __init__(self, seed, noise):
-        design = netbo.optimize.Maximin(SETTINGS["design"])
-        self.optimizer = netbo.Optimizer(GRAPH, seed=seed, **{**SETTINGS, "design": design})
-        self.noise, self.places = noise, []
-
-    def first(self, n):
-        while len(self.places) < n:
-            suggestion = self.optimizer.ask()
-            self.optimizer.tell(suggestion, height(suggestion.point), noise=self.noise)
-            self.places.append(suggestion.point)
-        return self.places[:n]
 
 
 class Patient:
@@ -35,18 +20,18 @@ class Patient:
 
     def __init__(self, folder, seed, noise):
         self.path, self.diary, self.noise = folder / "walk.journal", folder / "diary.jsonl", noise
-        self.expected, self.runs, self.deaths = Uninterrupted(seed, noise), 0, []
-        Study.create(GRAPH, name="walk", storage=self.path, seed=seed, lease=60.0, **SETTINGS)
+        self.expected, self.runs, self.deaths = Undisturbed(seed=seed, noise=noise), 0, []
+        create(folder, seed=seed, lease=60.0)
 
     def later(self):
         """A clock on which every lease so far has run out."""
         self.runs += 1
         return LaterClock(self.runs * LATER)
 
-    def begin(self, worker, **options):
-        worker.begin(
-            "work", storage=str(self.path), diary=str(self.diary), budget=ENDLESS,
-            later=self.later().seconds, noise=self.noise, **options,
+    def begin(self, **options):
+        return Process(
+            work, storage=self.path, diary=self.diary, budget=ENDLESS, later=self.later().seconds,
+            noise=self.noise, **options,
         )  # fmt: skip
 
     def examine(self):
@@ -74,31 +59,16 @@ def kill_at_random(folder, n_studies, n_kills, seed):
     for number in range(n_studies):
         (folder / str(number)).mkdir()
     patients = [Patient(folder / str(i), seed=i, noise=NOISE if i % 2 else None) for i in range(n_studies)]
-    spare = Process()
-    try:
-        for kill in range(n_kills):
-            worker, spare = spare, Process()
-            patient = patients[kill % n_studies]
-            patient.begin(worker)
-            awaited = int(rng.integers(0, 4))  # values, then some part of the next step
-            for _ in range(awaited):
-                worker.expect("told")
-            with pytest.raises(TimeoutError):
-                wait_for_end(worker, rng.uniform(0.0, LONGEST_STEP if awaited else 1.0))
-            assert worker.kill(), "the worker was to be killed at work, and had ended"
-            patient.examine()
-    finally:
-        spare.kill()
+    for kill in range(n_kills):
+        patient = patients[kill % n_studies]
+        worker = patient.begin()
+        awaited = int(rng.integers(0, 4))  # values, then some part of the next step
+        for _ in range(awaited):
+            worker.expect("told")
+        time.sleep(rng.uniform(0.0, LONGEST_STEP if awaited else LONGEST_START))
+        assert worker.kill(), "the worker was to be killed at work, and had ended"
+        patient.examine()
     return patients
-
-
-def wait_for_end(worker, seconds):
-    from subprocess import TimeoutExpired
-
-    try:
-        worker.process.wait(timeout=seconds)
-    except TimeoutExpired as error:
-        raise TimeoutError from error
 
 
 def finish(patient, n):
@@ -126,17 +96,15 @@ def test_a_hundred_kills_lose_nothing_and_change_no_suggestion(tmp_path):
 
 
 def die_writing(patient, n_bytes, caplog):
-    worker = Process()
-    patient.begin(worker, dies_after=n_bytes)
-    worker.process.wait(timeout=300)
-    assert worker.kill() is False
+    worker = patient.begin(dies_after=n_bytes)
+    worker.end(timeout=300)
     whole, torn = patient.path.read_bytes(), patient.path.with_name("walk.journal.torn")
     before = torn.read_bytes() if torn.exists() else b""
     half = whole[whole.rindex(b"\n") + 1 :]
     caplog.clear()
     patient.examine()
 
-    assert worker.process.returncode == -9
+    assert worker.process.exitcode == -9
     if half:
         assert torn.read_bytes() == before + half + b"\n"
         assert f"ended in half a line of {len(half)} bytes" in caplog.text

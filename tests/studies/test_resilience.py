@@ -7,7 +7,7 @@ from optuna.exceptions import StorageInternalError
 
 from netbo.studies import State, Study, StudyFileError
 from netbo.studies.resilience import RETRY_SECONDS, retry_while_unavailable
-from support.studies import GRAPH, SETTINGS, JumpingClock, create, dies, hangs, height, load, uninterrupted
+from support.studies import GRAPH, SETTINGS, JumpingClock, create, height, load, misbehaves, uninterrupted
 
 
 def away(n, error):
@@ -114,32 +114,20 @@ def test_a_storage_that_is_wrong_from_the_beginning_is_said_at_once(tmp_path):
     assert clock.slept == 0
 
 
-def misbehaves(point):
-    """Another misfortune in each quarter of an edge; the others work."""
-    kind = int(point.distance / 0.5)
-    if point.edge == 0:
-        return [lambda: 1 / 0, lambda: float("nan"), lambda: "1.5", lambda: dies(point)][kind]()
-    if point.edge == 1 and kind == 0:
-        return hangs(point)
-    if point.edge == 1 and kind == 1:
-        raise SystemExit("enough")
-    return height(point)
-
-
 def test_in_a_process_of_its_own_every_misfortune_is_a_failure_with_its_reason(tmp_path):
     """Raising, NaN, text, dying, hanging and leaving, one after another; then the study goes on."""
     bad = GRAPH.points([0, 0, 0, 0, 1, 1], [0.25, 0.75, 1.25, 1.75, 0.25, 0.75])
     study = create(tmp_path, noise=0.0)
     for point in bad:
         study.enqueue(point)
-    work = study.work(misbehaves, budget=8, timeout=5.0)
+    work = study.work(misbehaves, budget=8, timeout=2.0)
     notes = [record.note for record in load(tmp_path).records if record.state is State.FAILED]
     reasons = [
         "ZeroDivisionError",
         "the objective returned nan",
         "got '1.5' of type str",
         "ended with exit code 3",
-        "timeout: no value within 5 seconds",
+        "timeout: no value within 2 seconds",
         "ended with exit code 1",
     ]
 

@@ -6,8 +6,6 @@ import json
 import math
 import pickle
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,7 @@ import netbo
 from netbo.errors import BaseError
 from netbo.studies import Study, StudyError
 from netbo.studies.journal import JournalFile
+from studies.stress_workers import Process, read_under_watch
 from support.studies import create, load
 
 # A number that is no edge is cast before it is refused.
@@ -151,41 +150,6 @@ def test_settings_are_of_their_kind(tmp_path, name, value, message):
         create(tmp_path, **{name: value})
 
 
-WATCHED = """
-import sys
-from pathlib import Path
-import netbo
-from netbo.errors import BaseError
-from netbo.studies import Study
-
-def look(path):
-    study = Study.load(path)
-    study.add_observation((0, 0.1), 0.5)
-    return study.trials.to_string() + repr(study) + repr(study.pending)
-
-look(sys.argv[1])  # whatever reading a study imports is imported now, and our own kernels are there
-seen = []
-WATCHED = ("pickle.", "marshal.", "exec", "compile", "import", "os.system", "os.exec", "os.posix_spawn",
-           "os.fork", "subprocess.", "ctypes.", "socket.connect")
-
-def watch(event, arguments):
-    if watching and event.startswith(WATCHED):
-        seen.append((event, str(arguments)[:200]))
-
-watching = False
-sys.addaudithook(watch)
-watching = True
-for path in sys.argv[2:]:
-    try:
-        look(path)
-        print("read")
-    except BaseError as error:
-        print("refused")
-watching = False
-print(seen)
-"""
-
-
 def harmful(folder):
     """Payloads that would leave a file behind."""
 
@@ -218,11 +182,10 @@ def test_a_process_that_reads_a_crafted_study_runs_nothing_of_it(tmp_path):
             ]
             files.append(tmp_path / f"crafted{len(files)}.journal")
             files[-1].write_text("".join(json.dumps(each) + "\n" for each in changed))
-    command = [sys.executable, "-W", "ignore", "-c", WATCHED, tmp_path / "walk.journal", *files]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    outcomes, ran = Process(read_under_watch, good=tmp_path / "walk.journal", others=files).end()
 
-    assert said[-1] == "[]"
-    assert set(said[:-1]) == {"read", "refused"}
-    assert len(said) - 1 == len(files)
+    assert ran == []
+    assert set(outcomes) == {"read", "refused"}
+    assert len(outcomes) == len(files)
     assert not (tmp_path / "harm").exists()
     assert load(tmp_path).n_told > 0

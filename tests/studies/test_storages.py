@@ -1,4 +1,3 @@
-import subprocess
 import sys
 
 import pytest
@@ -75,34 +74,6 @@ def test_a_storage_of_optuna_is_taken_as_it_is(tmp_path):
     Study.create(GRAPH, name="walk", storage=storage, **SETTINGS)
 
     assert study_names(storage) == ["walk"]
-
-
-def test_a_grpc_proxy_serves_a_study(tmp_path):
-    """A real server on a free port of this machine, in a process of its own."""
-    script = (
-        "import socket, sys, warnings, optuna\n"
-        "warnings.simplefilter('ignore', optuna.exceptions.ExperimentalWarning)\n"
-        "from optuna.storages._grpc.server import make_server\n"
-        "with socket.socket() as probe:\n"
-        "    probe.bind(('localhost', 0))\n"
-        "    port = probe.getsockname()[1]\n"
-        "server = make_server(optuna.storages.get_storage(sys.argv[1]), 'localhost', port)\n"
-        "server.start()\n"
-        "print(port, flush=True)\n"
-        "sys.stdin.read()\n"
-    )
-    url = f"sqlite:///{tmp_path / 'walk.db'}"
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen([sys.executable, "-c", script, url], **pipes) as server:
-        port = int(server.stdout.readline())
-        proxy = f"grpc://localhost:{port}"
-        study = Study.create(GRAPH, name="walk", storage=proxy, **SETTINGS)
-        found = run(study, 3) + run(Study.load(proxy, "walk"), 2)
-        study.storage.close()
-        server.stdin.close()
-        server.wait(timeout=30)
-
-    assert found == uninterrupted(5)
 
 
 @pytest.mark.parametrize("url", ["grpc://nowhere", "grpc://:13000", "grpc://host:port"])

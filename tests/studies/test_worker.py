@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
@@ -14,6 +12,7 @@ from netbo.errors import ParameterError
 from netbo.optimize import Target
 from netbo.studies import State, StudyError
 from netbo.studies.worker import INTERRUPTED, Heartbeat
+from studies.stress_workers import Process, hang
 from support.studies import GRAPH, JumpingClock, create, hangs_on_the_first_edge, height, load, uninterrupted
 
 
@@ -300,30 +299,12 @@ def test_bad_options_are_refused_before_anything_is_asked(tmp_path, options, err
     assert study.records == []
 
 
-WORKER = """
-import sys
-from pathlib import Path
-from time import sleep
-from support.studies import load
-
-def hangs(point):
-    print("begun", flush=True)
-    sleep(600)
-
-load(Path(sys.argv[1]), worker="doomed").work(hangs, budget=3)
-"""
-
-
 def test_a_worker_process_killed_during_an_evaluation_loses_nothing(tmp_path):
     study = create(tmp_path)
     study.work(height, budget=2)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    worker = subprocess.Popen(
-        [sys.executable, "-c", WORKER, str(tmp_path)], stdout=subprocess.PIPE, text=True, env=environment
-    )
-    with worker:
-        assert worker.stdout.readline() == "begun\n"
-        worker.kill()
+    worker = Process(hang, storage=tmp_path / "walk.journal", worker="doomed")
+    worker.expect("begun")
+    worker.kill()
     released = study.release_worker("doomed")
     load(tmp_path).work(height, budget=6)
 

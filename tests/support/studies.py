@@ -3,6 +3,7 @@
 import math
 import os
 import time
+from functools import cache
 
 import netbo
 from netbo.studies import Study
@@ -28,6 +29,22 @@ class JumpingClock:
         self.time += seconds
 
 
+class RestartClock:
+    """The clock of this machine with short waits; the first of them brings a storage back."""
+
+    def __init__(self, restart):
+        self.restart = restart
+
+    def now(self):
+        return time.time()
+
+    def sleep(self, seconds):
+        restart, self.restart = self.restart, None
+        if restart is not None:
+            restart()
+        time.sleep(min(seconds, 0.05))
+
+
 def height(point):
     """Smooth, another shape on every edge."""
     return math.sin(2.0 * point.distance + point.edge)
@@ -49,14 +66,28 @@ def optimizer(**options):
     return netbo.Optimizer(GRAPH, **settings)
 
 
-def uninterrupted(n, *, pair_at=None, **options):
-    """The first n places of an optimizer that nobody disturbs; two are asked at once after `pair_at`."""
-    bare, places = optimizer(**options), []
-    while len(places) < n:
-        for suggestion in bare.ask(2 if len(places) == pair_at else 1):
-            bare.tell(suggestion, height(suggestion.point))
-            places.append(suggestion.point)
-    return places
+class Undisturbed:
+    """The places of an optimizer that nobody disturbs; two are asked at once after `pair_at`."""
+
+    def __init__(self, *, pair_at=None, noise=None, **options):
+        self.optimizer, self.pair_at, self.noise, self.places = optimizer(**options), pair_at, noise, []
+
+    def first(self, n):
+        while len(self.places) < n:
+            for suggestion in self.optimizer.ask(2 if len(self.places) == self.pair_at else 1):
+                self.optimizer.tell(suggestion, height(suggestion.point), noise=self.noise)
+                self.places.append(suggestion.point)
+        return self.places[:n]
+
+
+@cache  # most tests compare with the same places
+def undisturbed(pair_at):
+    return Undisturbed(pair_at=pair_at)
+
+
+def uninterrupted(n, *, pair_at=None):
+    """The first n places of a study that nobody disturbs."""
+    return undisturbed(pair_at).first(n)
 
 
 def raises(point):
@@ -81,6 +112,11 @@ def says_text(point):
     return "1.5"
 
 
+def raises_says_text_or_dies(point):
+    """By edge."""
+    return (raises, says_text, dies)[point.edge](point)
+
+
 def not_a_number(point):
     return math.nan
 
@@ -95,3 +131,15 @@ def with_noise(point):
 
 def with_negative_noise(point):
     return height(point), -1.0
+
+
+def misbehaves(point):
+    """Another misfortune in each quarter of an edge; the others work."""
+    kind = int(point.distance / 0.5)
+    if point.edge == 0:
+        return [lambda: 1 / 0, lambda: float("nan"), lambda: "1.5", lambda: dies(point)][kind]()
+    if point.edge == 1 and kind == 0:
+        return hangs(point)
+    if point.edge == 1 and kind == 1:
+        raise SystemExit("enough")
+    return height(point)
