@@ -133,6 +133,21 @@ def test_without_trials_there_are_none_yet(tmp_path):
         create(tmp_path).cancel(0)
 
 
+def test_who_asked_and_who_reads_the_file_see_the_same_points(tmp_path):
+    """The one keeps what it wrote, the other makes it of what is written; to the last coordinate."""
+    study = create(tmp_path)
+    study.enqueue((1, 0.3))
+    study.enqueue(GRAPH.points(2, 1.9))
+    study.ask(5)
+    load(tmp_path).ask(2)  # beside another worker a trial is reserved first
+    study.ask()
+    study.tell(0, 1.0, at=(0, 0.7))
+
+    assert repr([record.point for record in study.records]) == repr(
+        [record.point for record in load(tmp_path).records]
+    )
+
+
 def test_a_trial_is_told_once(tmp_path):
     study, other = create(tmp_path), load(tmp_path)
     suggestion = study.ask()

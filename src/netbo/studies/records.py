@@ -93,6 +93,10 @@ class PointCache:
         self.graph = graph
         self._points: dict[tuple[type, Any, Any], Point] = {}  # by type too: True is no edge 1
 
+    def add(self, point: Point) -> None:
+        """Keep a point of the graph that is about to be stored."""
+        self._points[(int, int(point.edge), float(point.z))] = point
+
     def at(self, edge: Any, distance: Any, trial: int) -> Point:
         """Point of a trial; StudyError if it does not lie on the graph."""
         key = (type(edge), edge, distance)

@@ -124,6 +124,7 @@ class TrialStore:
         place: dict[str, Any],
         value: float | None = None,
     ) -> tuple[int, int]:
+        self._points.add(point)
         trial = create_trial(
             state=state,
             value=value,
@@ -145,6 +146,7 @@ class TrialStore:
 
     def set_point(self, key: int, point: Point, **attributes: Any) -> None:
         """Give a reserved trial its point; it counts once the last write is done."""
+        self._points.add(point)
         for name, value in self._parameters(point).items():
             self.storage.set_trial_param(key, name, float(value), self._distributions[name])
         self.storage.set_trial_user_attr(key, PLACE, _place(point, attributes))
