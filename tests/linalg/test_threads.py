@@ -64,29 +64,35 @@ def test_threads_are_limited_on_request():
     assert thread_count() >= 1
 
 
+@pytest.mark.parametrize("run", [threads.edges_then_vertices, threads.vertices_then_edges])
 @pytest.mark.parametrize("workers", [1, 2, 3, 8])
 @pytest.mark.parametrize("interior", [[60_000], [50_000, 1, 1], [0, 0, 99_999, 0], [20_000] * 7, [3, 4]])
-def test_ranges_cover_every_edge_once(interior, workers):
-    """However uneven the edges are, and however many threads there are."""
+def test_ranges_cover_every_edge_once(interior, workers, run):
+    """However uneven the edges are, and however many threads there are; the vertices have one turn."""
     offsets = np.concatenate([[0], np.cumsum(interior)])
-    ranges = []
+    calls = []
     set_threads(workers)
-    threads.run_over_edges(lambda first, last, extra: ranges.append((first, last, extra)), offsets, "x")
-    edges = sorted(e for first, last, _ in ranges for e in range(first, last))
+    run(lambda edges, extra: calls.append((*edges, extra)), offsets, "x")
+    ranges = [(first, last) for first, last, *_ in calls if first < last]
+    turns = [vertices for _, _, vertices, _ in calls]
 
-    assert edges == list(range(len(interior)))
+    assert sorted(e for edges in ranges for e in range(*edges)) == list(range(len(interior)))
     assert len(ranges) <= (workers if offsets[-1] >= threads.SERIAL_NODES else 1)
-    assert {extra for *_, extra in ranges} == {"x"}
+    assert {extra for *_, extra in calls} == {"x"}
+    assert sum(turns) == 1
+    assert turns[-1 if run is threads.edges_then_vertices else 0]
 
 
-def test_an_error_in_a_thread_reaches_the_caller():
-    def fail(first, last):
-        raise ZeroDivisionError("in a thread")
+@pytest.mark.parametrize("run", [threads.edges_then_vertices, threads.vertices_then_edges])
+def test_an_error_in_a_thread_reaches_the_caller(run):
+    def fail(edges):
+        if not edges[2]:
+            raise ZeroDivisionError("in a thread")
 
     set_threads(2)
 
     with pytest.raises(ZeroDivisionError, match=r"in a thread"):
-        threads.run_over_edges(fail, np.array([0, 40_000, 80_000]))
+        run(fail, np.array([0, 40_000, 80_000]))
 
 
 def _solve_in_child(space: netbo.FiniteElementSpace, pipe) -> None:

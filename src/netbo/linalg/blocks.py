@@ -5,8 +5,8 @@ of its type. `like` is any block, passed for its type alone. Symmetric blocks ar
 triangle, row by row. The operations emit their few instructions directly (numba intrinsics): compiled as
 functions of their own they would take most of a cold start. They exist inside compiled code only.
 
-numba's cache on disk looks at a kernel's own file alone: after a change here, remove the cached kernels of
-this folder (`make clean-cache`), or they go on with the old operations.
+numba's cache on disk looks at a kernel's own file alone: after a change here or in `vertices`, remove the
+cached kernels of this folder (`make clean-cache`), or they go on with the old operations.
 """
 
 import math
@@ -30,11 +30,6 @@ _FLAGS = tuple(sorted(FAST_MATH))
 def zero_block(p: int) -> Block:
     """A block of zeros, whose type tells the kernels p."""
     return (0.0,) * (p * p)
-
-
-def zero_vector(p: int) -> Vector:
-    """A vector of zeros, whose type tells the kernels p."""
-    return (0.0,) * p
 
 
 def packed_size(p: int) -> int:
@@ -178,6 +173,18 @@ def order_of(typing_context: Any, like: Any) -> Any:
     return types.intp(like), emit
 
 
+@emitted
+def vector_like(typing_context: Any, like: Any) -> Any:
+    """A vector of p zeros, for a block of that p."""
+    kind = types.UniTuple(types.float64, _order(like))
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        zero = context.get_constant(types.float64, 0.0)
+        return context.make_tuple(builder, kind, [zero] * len(kind))
+
+    return kind(like), emit
+
+
 def _pointers(context: Any, builder: Any, kind: Any, array: Any, row: Any, column: Any) -> Callable[..., Any]:
     """Pointers to entries (row + i, column + j) of a C-contiguous array; indices are trusted."""
     view = context.make_array(kind)(context, builder, array)
@@ -306,9 +313,10 @@ def invert(a: Block) -> tuple[Block, float]:
     raise RuntimeError("block operations have no interpreted form; call them inside a @kernel")
 
 
-@overload(
-    invert, jit_options={"forceinline": True, "fastmath": FAST_MATH, "error_model": "numpy"}, strict=False
-)
+_LARGE_ALLOCATES: Any = {"forceinline": True, "fastmath": FAST_MATH, "error_model": "numpy", "_nrt": True}
+
+
+@overload(invert, jit_options=_LARGE_ALLOCATES, strict=False)
 def _invert(a: Any) -> Any:
     p = _order(a)
     if p <= 2:

@@ -11,10 +11,9 @@ ends of an edge are a (tail) and b (head); a node of the left half has fill to a
 
 import numpy as np
 
-from netbo.arrays import FloatArray, IntArray
+from netbo.arrays import FloatArray
 from netbo.linalg.blocks import (
     Block,
-    Vector,
     add,
     add_corner,
     apply,
@@ -36,8 +35,20 @@ from netbo.linalg.blocks import (
     symmetric_product,
     transpose,
     transpose_multiply,
+    vector_like,
+)
+from netbo.linalg.records import (
+    Chains,
+    Edges,
+    FactorArrays,
+    MeshArrays,
+    SchurArrays,
+    SelectedArrays,
+    Sums,
+    VertexInverse,
 )
 from netbo.linalg.runtime import inline, kernel
+from netbo.linalg.vertices import backward_vertices, factor_vertices, forward_vertices, select_vertices
 
 HUGE, TINY = 1e100, 1e-100  # a running product of determinants is turned into its logarithm beyond these
 
@@ -65,28 +76,20 @@ def eliminate_node(R: Block, B: Block, O: Block) -> tuple[Block, float, Block, B
 
 @kernel
 def eliminate_chains(
-    first: int,
-    last: int,
-    offsets: IntArray,
-    n_vertices: int,
-    off: FloatArray,
-    row: FloatArray,
-    weight: FloatArray,
-    coupling: FloatArray,
-    pivots: FloatArray,
-    middle: FloatArray,
-    ends: FloatArray,
-    cross: FloatArray,
-    logs: FloatArray,
-    sign: float,
-    like: Block,
-) -> None:
-    """Eliminate the interiors of edges first..last-1.
+    edges: Edges, mesh: MeshArrays, factor: FactorArrays, schur: SchurArrays, like: Block
+) -> float:
+    """Eliminate the interiors of edges, then the head of the vertices; log|det| of all that.
 
     Leaves the row sums of both ends (`ends`, rows 2e and 2e+1), the block between them (`cross`, row b,
     column a) and log|det| of the interior in units of the element's diagonal (`logs`).
     """
-    for e in range(first, last):
+    mesh, factor, schur = MeshArrays(*mesh), FactorArrays(*factor), SchurArrays(*schur)
+    offsets, n_vertices = mesh.offsets, mesh.n_vertices
+    off, row, coupling, pivots = factor.off, factor.row, factor.coupling, factor.pivots
+    middle = factor.middle
+    weight, ends, cross, logs = schur.weight, schur.ends, schur.cross, schur.logs
+    sign = factor.sign
+    for e in range(edges[0], edges[1]):
         start, cell = offsets[e], offsets[e] + e
         m = offsets[e + 1] - start
         O = load_hankel(off, e, like)
@@ -141,26 +144,25 @@ def eliminate_chains(
             logs[e] = log + np.log(product * determinant * unit)
         store(ends, 2 * e, Ra)
         store(ends, 2 * e + 1, Rb)
+    return factor_vertices(mesh, factor, schur, like) if edges[2] else 0.0
 
 
 @kernel
 def forward_chains(
-    first: int,
-    last: int,
-    offsets: IntArray,
-    n_vertices: int,
-    off: FloatArray,
-    coupling: FloatArray,
-    pivots: FloatArray,
-    middle: FloatArray,
+    edges: Edges,
+    mesh: MeshArrays,
+    factor: FactorArrays,
     x: FloatArray,
-    ends: FloatArray,
-    sign: float,
+    y: FloatArray,
     like: Block,
-    zero: Vector,
 ) -> None:
-    """Forward substitution on x (N, p), in place; rows 2e and 2e+1 of `ends` are for a and b."""
-    for e in range(first, last):
+    """Forward substitution on x (N, p), in place; behind the vertices of y, rows 2e, 2e+1 are for a and b."""
+    mesh, factor = MeshArrays(*mesh), FactorArrays(*factor)
+    offsets, n_vertices = mesh.offsets, mesh.n_vertices
+    off, coupling, pivots = factor.off, factor.coupling, factor.pivots
+    middle = factor.middle
+    sign, zero = factor.sign, vector_like(like)
+    for e in range(edges[0], edges[1]):
         start, cell = offsets[e], offsets[e] + e
         m = offsets[e + 1] - start
         to_a, to_b = zero, zero
@@ -193,29 +195,25 @@ def forward_chains(
             t = apply(load_symmetric(pivots, left, like), r)
             to_a = subtract(to_a, apply_transpose(load_fill(pivots, left, like), t))
             to_b = subtract(to_b, apply_transpose(load(middle, e, like), t))
-        store(ends, 2 * e, to_a)
-        store(ends, 2 * e + 1, to_b)
+        store(y, n_vertices + 2 * e, to_a)
+        store(y, n_vertices + 2 * e + 1, to_b)
+    if edges[2]:
+        forward_vertices(mesh, factor.L, x, y, like)
 
 
 @kernel
 def backward_chains(
-    first: int,
-    last: int,
-    tails: IntArray,
-    heads: IntArray,
-    offsets: IntArray,
-    n_vertices: int,
-    off: FloatArray,
-    coupling: FloatArray,
-    pivots: FloatArray,
-    middle: FloatArray,
-    x: FloatArray,
-    sign: float,
-    like: Block,
-    zero: Vector,
+    edges: Edges, mesh: MeshArrays, factor: FactorArrays, x: FloatArray, y: FloatArray, like: Block
 ) -> None:
-    """Back substitution on one right-hand side x (N, p) whose vertex rows are solved, in place."""
-    for e in range(first, last):
+    """Back substitution on x (N, p), in place, from the vertices of y, of which the tail is solved."""
+    mesh, factor = MeshArrays(*mesh), FactorArrays(*factor)
+    if edges[2]:
+        backward_vertices(mesh, factor, x, y, like)
+    offsets, n_vertices, tails, heads = mesh.offsets, mesh.n_vertices, mesh.tails, mesh.heads
+    off, coupling, pivots = factor.off, factor.coupling, factor.pivots
+    middle = factor.middle
+    sign, zero = factor.sign, vector_like(like)
+    for e in range(edges[0], edges[1]):
         start, cell = offsets[e], offsets[e] + e
         m = offsets[e + 1] - start
         if m == 0:
@@ -260,39 +258,39 @@ def select_node(
 
 @kernel
 def select_chains(
-    first: int,
-    last: int,
-    tails: IntArray,
-    heads: IntArray,
-    offsets: IntArray,
-    n_vertices: int,
-    off: FloatArray,
-    coupling: FloatArray,
-    pivots: FloatArray,
-    middle: FloatArray,
-    vertex_blocks: FloatArray,
-    edge_blocks: FloatArray,
-    variances: FloatArray,
-    neighbours: FloatArray,
-    diagonals: FloatArray | None,
-    couples: FloatArray | None,
-    sign: float,
+    edges: Edges,
+    mesh: MeshArrays,
+    factor: FactorArrays,
+    inverse: VertexInverse,
+    selected: SelectedArrays,
+    sums: Sums | None,
     like: Block,
 ) -> None:
     """Selected inverse along the edges, from its vertex blocks and its blocks (b, a) between ends of edges.
 
     Field entries times `sign`: `variances` at interior nodes, `neighbours` across every cell. Whole blocks,
     summed over the cells of an edge, for the traces of the gradient: both diagonal blocks of a cell
-    (`diagonals`) and its off-diagonal block plus transpose (`couples`); None compiles them away.
+    and its off-diagonal block plus transpose (`sums`); None compiles them away.
     """
-    for e in range(first, last):
+    mesh, factor = MeshArrays(*mesh), FactorArrays(*factor)
+    inverse, selected = VertexInverse(*inverse), SelectedArrays(*selected)
+    if edges[2]:
+        select_vertices(mesh, factor.L, factor.inverses, inverse, like)
+        for v in range(mesh.n_vertices):
+            selected.variances[v] = factor.sign * inverse.vertices[v, -1]
+    offsets, n_vertices, tails, heads = mesh.offsets, mesh.n_vertices, mesh.tails, mesh.heads
+    off, coupling, pivots = factor.off, factor.coupling, factor.pivots
+    middle = factor.middle
+    variances, neighbours = selected.variances, selected.neighbours
+    sign = factor.sign
+    for e in range(edges[0], edges[1]):
         start, cell = offsets[e], offsets[e] + e
         m = offsets[e + 1] - start
         Zaa, Zbb = (
-            load_symmetric(vertex_blocks, tails[e], like),
-            load_symmetric(vertex_blocks, heads[e], like),
+            load_symmetric(inverse.vertices, tails[e], like),
+            load_symmetric(inverse.vertices, heads[e], like),
         )
-        Zba = load(edge_blocks, e, like)
+        Zba = load(inverse.edges, e, like)
         diagonal = add(Zaa, Zbb)
         couple = like
         if m == 0:
@@ -304,8 +302,8 @@ def select_chains(
             left = start + n_left
             right = left
             Br = load(middle, e, like)
-            inverse = load_symmetric(pivots, left, like)
-            Yr, Yl, Zl = select_node(inverse, load_fill(pivots, left, like), Br, Zaa, Zba, Zbb)
+            P = load_symmetric(pivots, left, like)
+            Yr, Yl, Zl = select_node(P, load_fill(pivots, left, like), Br, Zaa, Zba, Zbb)
             Zr = Zl
             variances[n_vertices + left] = sign * corner(Zl)
             interior = Zl
@@ -322,7 +320,7 @@ def select_chains(
                     sign * corner(Zr),
                 )
                 neighbours[cell_l], neighbours[cell_r] = sign * corner(Xl), sign * corner(Xr)
-                if diagonals is not None:
+                if sums is not None:
                     interior, couple = add(interior, add(Zl, Zr)), add(couple, add(Xl, Xr))
             if n_left > n_right:
                 inverse_l, Bl = load_symmetric(pivots, start, like), load_fill(pivots, start, like)
@@ -330,11 +328,14 @@ def select_chains(
                 Xl, Yl, Zl = select_node(inverse_l, Bl, Nl, Zaa, Yl, Zl)
                 variances[n_vertices + start] = sign * corner(Zl)
                 neighbours[cell + 1] = sign * corner(Xl)
-                if diagonals is not None:
+                if sums is not None:
                     interior, couple = add(interior, Zl), add(couple, Xl)
             neighbours[cell], neighbours[cell + m] = sign * corner(Yl), sign * corner(Yr)
             couple = add(couple, add(Yl, Yr))
             diagonal = add(diagonal, add(interior, interior))
-        if diagonals is not None and couples is not None:
-            store_symmetric(diagonals, e, diagonal)
-            store_symmetric(couples, e, add(couple, transpose(couple)))
+        if sums is not None:
+            store_symmetric(sums[0], e, diagonal)
+            store_symmetric(sums[1], e, add(couple, transpose(couple)))
+
+
+EVEN = Chains(eliminate_chains, forward_chains, backward_chains, select_chains)

@@ -6,10 +6,9 @@ measured or asked. Rows of the element arrays, and of the sums for gradients, be
 
 import numpy as np
 
-from netbo.arrays import FloatArray, IntArray
+from netbo.arrays import FloatArray
 from netbo.linalg.blocks import (
     Block,
-    Vector,
     add,
     add_corner,
     apply,
@@ -25,31 +24,35 @@ from netbo.linalg.blocks import (
     store_symmetric,
     subtract,
     transpose,
+    vector_like,
 )
 from netbo.linalg.chain import HUGE, TINY, coupled, eliminate_node, select_node
+from netbo.linalg.records import (
+    CellArrays,
+    Chains,
+    Edges,
+    FactorArrays,
+    MeshArrays,
+    SchurArrays,
+    SelectedArrays,
+    Sums,
+    VertexInverse,
+)
 from netbo.linalg.runtime import kernel
+from netbo.linalg.vertices import backward_vertices, factor_vertices, forward_vertices, select_vertices
 
 
 @kernel
 def eliminate_chains(
-    first: int,
-    last: int,
-    offsets: IntArray,
-    n_vertices: int,
-    off: FloatArray,
-    row: FloatArray,
-    weight: FloatArray,
-    coupling: FloatArray,
-    pivots: FloatArray,
-    middle: FloatArray,
-    ends: FloatArray,
-    cross: FloatArray,
-    logs: FloatArray,
-    sign: float,
-    like: Block,
-) -> None:
-    """Eliminate the interiors of edges first..last-1; `chain.eliminate_chains` says what is left."""
-    for e in range(first, last):
+    edges: Edges, mesh: MeshArrays, factor: FactorArrays, schur: SchurArrays, like: Block
+) -> float:
+    """Eliminate edges and vertices; `chain.eliminate_chains` says what is left."""
+    mesh, factor, schur = MeshArrays(*mesh), FactorArrays(*factor), SchurArrays(*schur)
+    offsets, n_vertices = mesh.offsets, mesh.n_vertices
+    off, row, coupling, pivots = factor.off, factor.row, factor.coupling, factor.pivots
+    weight, ends, cross, logs = schur.weight, schur.ends, schur.cross, schur.logs
+    sign = factor.sign
+    for e in range(edges[0], edges[1]):
         start, cell = offsets[e], offsets[e] + e
         m = offsets[e + 1] - start
         R = load_hankel(row, cell, like)
@@ -77,26 +80,19 @@ def eliminate_chains(
         store(ends, 2 * e, Ra)
         store(ends, 2 * e + 1, subtract(Rb, sent))
         logs[e] = log + np.log(product)
+    return factor_vertices(mesh, factor, schur, like) if edges[2] else 0.0
 
 
 @kernel
 def forward_chains(
-    first: int,
-    last: int,
-    offsets: IntArray,
-    n_vertices: int,
-    off: FloatArray,
-    coupling: FloatArray,
-    pivots: FloatArray,
-    middle: FloatArray,
-    x: FloatArray,
-    ends: FloatArray,
-    sign: float,
-    like: Block,
-    zero: Vector,
+    edges: Edges, mesh: MeshArrays, factor: FactorArrays, x: FloatArray, y: FloatArray, like: Block
 ) -> None:
-    """Forward substitution on x (N, p), in place; rows 2e and 2e+1 of `ends` are for a and b."""
-    for e in range(first, last):
+    """Forward substitution on x (N, p), in place; `chain.forward_chains` says what goes to y."""
+    mesh, factor = MeshArrays(*mesh), FactorArrays(*factor)
+    offsets, n_vertices = mesh.offsets, mesh.n_vertices
+    off, coupling, pivots = factor.off, factor.coupling, factor.pivots
+    sign, zero = factor.sign, vector_like(like)
+    for e in range(edges[0], edges[1]):
         start, cell = offsets[e], offsets[e] + e
         to_a, sent = zero, zero
         for j in range(offsets[e + 1] - start):
@@ -107,29 +103,24 @@ def forward_chains(
             to_a = subtract(to_a, apply_transpose(load_fill(pivots, start + j, like), t))
             N = coupled(load_hankel(off, cell + j + 1, like), coupling, cell + j + 1, sign)
             sent = apply(N, t)
-        store(ends, 2 * e, to_a)
-        store(ends, 2 * e + 1, subtract(zero, sent))
+        store(y, n_vertices + 2 * e, to_a)
+        store(y, n_vertices + 2 * e + 1, subtract(zero, sent))
+    if edges[2]:
+        forward_vertices(mesh, factor.L, x, y, like)
 
 
 @kernel
 def backward_chains(
-    first: int,
-    last: int,
-    tails: IntArray,
-    heads: IntArray,
-    offsets: IntArray,
-    n_vertices: int,
-    off: FloatArray,
-    coupling: FloatArray,
-    pivots: FloatArray,
-    middle: FloatArray,
-    x: FloatArray,
-    sign: float,
-    like: Block,
-    zero: Vector,
+    edges: Edges, mesh: MeshArrays, factor: FactorArrays, x: FloatArray, y: FloatArray, like: Block
 ) -> None:
-    """Back substitution on one right-hand side x (N, p) whose vertex rows are solved, in place."""
-    for e in range(first, last):
+    """Back substitution on x (N, p), in place, from the vertices of y, of which the tail is solved."""
+    mesh, factor = MeshArrays(*mesh), FactorArrays(*factor)
+    if edges[2]:
+        backward_vertices(mesh, factor, x, y, like)
+    offsets, n_vertices, tails, heads = mesh.offsets, mesh.n_vertices, mesh.tails, mesh.heads
+    off, coupling, pivots = factor.off, factor.coupling, factor.pivots
+    sign, zero = factor.sign, vector_like(like)
+    for e in range(edges[0], edges[1]):
         start, cell = offsets[e], offsets[e] + e
         xa, following = load(x, tails[e], zero), load(x, heads[e], zero)
         for j in range(offsets[e + 1] - start - 1, -1, -1):
@@ -142,78 +133,79 @@ def backward_chains(
 
 @kernel
 def select_chains(
-    first: int,
-    last: int,
-    tails: IntArray,
-    heads: IntArray,
-    offsets: IntArray,
-    n_vertices: int,
-    off: FloatArray,
-    coupling: FloatArray,
-    pivots: FloatArray,
-    middle: FloatArray,
-    vertex_blocks: FloatArray,
-    edge_blocks: FloatArray,
-    variances: FloatArray,
-    neighbours: FloatArray,
-    diagonals: FloatArray | None,
-    couples: FloatArray | None,
-    sign: float,
+    edges: Edges,
+    mesh: MeshArrays,
+    factor: FactorArrays,
+    inverse: VertexInverse,
+    selected: SelectedArrays,
+    sums: Sums | None,
     like: Block,
 ) -> None:
     """Selected inverse along the edges; blocks for the gradient are those of every cell, not their sums."""
-    for e in range(first, last):
+    mesh, factor = MeshArrays(*mesh), FactorArrays(*factor)
+    inverse, selected = VertexInverse(*inverse), SelectedArrays(*selected)
+    if edges[2]:
+        select_vertices(mesh, factor.L, factor.inverses, inverse, like)
+        for v in range(mesh.n_vertices):
+            selected.variances[v] = factor.sign * inverse.vertices[v, -1]
+    offsets, n_vertices, tails, heads = mesh.offsets, mesh.n_vertices, mesh.tails, mesh.heads
+    off, coupling, pivots = factor.off, factor.coupling, factor.pivots
+    variances, neighbours = selected.variances, selected.neighbours
+    sign = factor.sign
+    for e in range(edges[0], edges[1]):
         start, cell = offsets[e], offsets[e] + e
-        Zaa = load_symmetric(vertex_blocks, tails[e], like)
-        Z, Y = load_symmetric(vertex_blocks, heads[e], like), load(edge_blocks, e, like)
+        Zaa = load_symmetric(inverse.vertices, tails[e], like)
+        Z, Y = load_symmetric(inverse.vertices, heads[e], like), load(inverse.edges, e, like)
         for j in range(offsets[e + 1] - start - 1, -1, -1):
             number = cell + j + 1
             N = coupled(load_hankel(off, number, like), coupling, number, sign)
-            inverse, B = load_symmetric(pivots, start + j, like), load_fill(pivots, start + j, like)
+            P, B = load_symmetric(pivots, start + j, like), load_fill(pivots, start + j, like)
             following = Z
-            X, Y, Z = select_node(inverse, B, N, Zaa, Y, Z)
+            X, Y, Z = select_node(P, B, N, Zaa, Y, Z)
             variances[n_vertices + start + j] = sign * corner(Z)
             neighbours[number] = sign * corner(X)
-            if diagonals is not None and couples is not None:
-                store_symmetric(diagonals, number, add(Z, following))
-                store_symmetric(couples, number, add(X, transpose(X)))
+            if sums is not None:
+                store_symmetric(sums[0], number, add(Z, following))
+                store_symmetric(sums[1], number, add(X, transpose(X)))
         neighbours[cell] = sign * corner(Y)
-        if diagonals is not None and couples is not None:
-            store_symmetric(diagonals, cell, add(Zaa, Z))
-            store_symmetric(couples, cell, add(Y, transpose(Y)))
+        if sums is not None:
+            store_symmetric(sums[0], cell, add(Zaa, Z))
+            store_symmetric(sums[1], cell, add(Y, transpose(Y)))
 
 
 @kernel
 def select_cells(
-    first: int,
-    last: int,
-    tails: IntArray,
-    heads: IntArray,
-    offsets: IntArray,
-    off: FloatArray,
-    coupling: FloatArray,
-    pivots: FloatArray,
-    vertex_blocks: FloatArray,
-    edge_blocks: FloatArray,
-    left: FloatArray,
-    right: FloatArray,
-    across: FloatArray,
-    sign: float,
+    edges: Edges,
+    mesh: MeshArrays,
+    factor: FactorArrays,
+    inverse: VertexInverse,
+    cells: CellArrays,
     like: Block,
 ) -> None:
     """Whole blocks of the inverse at both ends of every cell, and between them (row left, column right)."""
-    for e in range(first, last):
+    mesh, factor = MeshArrays(*mesh), FactorArrays(*factor)
+    inverse, cells = VertexInverse(*inverse), CellArrays(*cells)
+    if edges[2]:
+        select_vertices(mesh, factor.L, factor.inverses, inverse, like)
+    offsets, tails, heads = mesh.offsets, mesh.tails, mesh.heads
+    off, coupling, pivots = factor.off, factor.coupling, factor.pivots
+    left, right, across = cells.left, cells.right, cells.across
+    sign = factor.sign
+    for e in range(edges[0], edges[1]):
         start, cell = offsets[e], offsets[e] + e
-        Zaa = load_symmetric(vertex_blocks, tails[e], like)
-        Z, Y = load_symmetric(vertex_blocks, heads[e], like), load(edge_blocks, e, like)
+        Zaa = load_symmetric(inverse.vertices, tails[e], like)
+        Z, Y = load_symmetric(inverse.vertices, heads[e], like), load(inverse.edges, e, like)
         for j in range(offsets[e + 1] - start - 1, -1, -1):
             number = cell + j + 1
             N = coupled(load_hankel(off, number, like), coupling, number, sign)
-            inverse, B = load_symmetric(pivots, start + j, like), load_fill(pivots, start + j, like)
+            P, B = load_symmetric(pivots, start + j, like), load_fill(pivots, start + j, like)
             store(right, number, Z)
-            X, Y, Z = select_node(inverse, B, N, Zaa, Y, Z)
+            X, Y, Z = select_node(P, B, N, Zaa, Y, Z)
             store(left, number, Z)
             store(across, number, X)
         store(left, cell, Zaa)
         store(right, cell, Z)
         store(across, cell, transpose(Y))
+
+
+UNEVEN = Chains(eliminate_chains, forward_chains, backward_chains, select_chains)

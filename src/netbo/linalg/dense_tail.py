@@ -25,7 +25,7 @@ from netbo.linalg.blocks import (
     transpose,
     zero_block,
 )
-from netbo.linalg.runtime import kernel
+from netbo.linalg.runtime import allocating_kernel
 
 PANEL = 48  # scalar columns of a panel, about
 
@@ -96,7 +96,7 @@ def _panels(m: int, p: int) -> list[tuple[int, int]]:
     return [(first, min(first + width, m)) for first in range(0, m, width)]
 
 
-@kernel
+@allocating_kernel
 def _eliminate_panel(
     panel: FloatArray, unscaled: FloatArray, R: FloatArray, inverses: FloatArray, like: Block
 ) -> float:
@@ -137,7 +137,7 @@ def _eliminate_panel(
     return log
 
 
-@kernel
+@allocating_kernel
 def _scale_rows(inverses: FloatArray, first: int, X: FloatArray, like: Block) -> FloatArray:
     """The product of the block diagonal of inverse pivots, from block `first` on, with X."""
     p = order_of(like)

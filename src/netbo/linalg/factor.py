@@ -9,19 +9,29 @@ power p.
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import ModuleType
 
 import numpy as np
 
 from netbo.arrays import FloatArray, IntArray
 from netbo.errors import NumericalError
-from netbo.linalg import chain, vertices
-from netbo.linalg import chain_uneven as uneven
-from netbo.linalg.blocks import packed_size, zero_block, zero_vector
+from netbo.linalg.blocks import packed_size, zero_block
+from netbo.linalg.chain import EVEN
+from netbo.linalg.chain_uneven import UNEVEN, select_cells
 from netbo.linalg.dense_tail import TailFactor, factor_tail
 from netbo.linalg.elements import Elements
 from netbo.linalg.ordering import Pattern, analyse
-from netbo.linalg.runtime import Buffers, announce_first_compile, run_over_edges
+from netbo.linalg.records import (
+    CellArrays,
+    Chains,
+    FactorArrays,
+    MeshArrays,
+    SchurArrays,
+    SelectedArrays,
+    Sums,
+    VertexInverse,
+    bare,
+)
+from netbo.linalg.runtime import Buffers, announce_first_compile, edges_then_vertices, vertices_then_edges
 
 
 @dataclass(frozen=True)
@@ -68,9 +78,28 @@ class Topology:
         return self.n_edges if self.is_even else self.n_cells
 
     @property
-    def chains(self) -> ModuleType:
-        """The kernels that eliminate the interiors of the edges."""
-        return chain if self.is_even else uneven
+    def chains(self) -> Chains:
+        """The kernels for its edges."""
+        return EVEN if self.is_even else UNEVEN
+
+    @cached_property
+    def arrays(self) -> MeshArrays:
+        """What kernels are told of a mesh."""
+        pattern = self.pattern
+        return bare(
+            MeshArrays(
+                tails=self.tails,
+                heads=self.heads,
+                offsets=self.offsets,
+                n_vertices=self.n_vertices,
+                by_cell=not self.is_even,
+                rank=pattern.rank,
+                starts=pattern.starts,
+                rows=pattern.rows,
+                slots=pattern.slots,
+                n_head=pattern.n_head,
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,37 +164,38 @@ class BlockFactor:
         load: Load | None = None,
         robin: FloatArray | None = None,
     ) -> None:
-        announce_first_compile(topology.chains.eliminate_chains, order)
-        n, E, p = topology.n_vertices, topology.n_edges, order
-        self.topology, self.elements, self.order = topology, elements, p
-        self._like, self._zero = zero_block(p), zero_vector(p)
-        self._sign = field_sign(p)
-        lend, pattern = topology.buffers.lend, topology.pattern
-        load = no_load(topology) if load is None else load
-        self._coupling = load.coupling
-        self._pivots = lend(self, topology.n_interior, packed_size(p) + p * p)
-        self._middle = np.empty((E, p * p))
-        self._L = lend(self, len(pattern.rows), p * p)
-        self._inverses = np.empty((pattern.n_head, packed_size(p)))
-        self._factor(load.weight, np.zeros(n) if robin is None else robin)
+        announce_first_compile(topology.chains.eliminate, order)
+        t, pattern, p = topology, topology.pattern, order
+        self.topology, self.elements, self.order, self._like = t, elements, p, zero_block(p)
+        load = no_load(t) if load is None else load
+        pivots = t.buffers.lend(self, t.n_interior, packed_size(p) + p * p)
+        middle = np.empty((t.n_edges if t.is_even else 0, p * p))
+        L, inverses = (
+            t.buffers.lend(self, len(pattern.rows), p * p),
+            np.empty((pattern.n_head, packed_size(p))),
+        )
+        L.fill(0.0)
+        self._arrays = bare(
+            FactorArrays(
+                elements.off, elements.row, load.coupling, pivots, middle, L, inverses, field_sign(p)
+            )
+        )
+        self._eliminate(load.weight, np.zeros(t.n_vertices) if robin is None else robin)
 
-    def _factor(self, weight: FloatArray, robin: FloatArray) -> None:
-        t, pattern, p, like = self.topology, self.topology.pattern, self.order, self._like
-        ends, cross = np.empty((2 * t.n_edges, p * p)), np.empty((t.n_edges, p * p))
-        logs, R = np.empty(t.n_edges), np.empty((t.n_vertices, p * p))
-        tail = np.empty((p * pattern.n_tail, p * pattern.n_tail))
-        run_over_edges(
-            t.chains.eliminate_chains, t.offsets, t.offsets, t.n_vertices, self.elements.off,
-            self.elements.row, weight, self._coupling, self._pivots, self._middle, ends, cross, logs,
-            self._sign, like,
-        )  # fmt: skip
-        log = vertices.factor_vertices(
-            t.tails, t.heads, pattern.rank, pattern.slots, pattern.starts, pattern.rows, pattern.n_head,
-            robin, weight, ends, cross, logs, self._L, R, np.empty_like(self._inverses), self._inverses,
-            tail, np.empty((4, t.n_vertices), dtype=np.int64), self._sign, like,
-        )  # fmt: skip
+    def _eliminate(self, weight: FloatArray, robin: FloatArray) -> None:
+        t, pattern, p = self.topology, self.topology.pattern, self.order
+        ends, cross, logs = (
+            np.empty((2 * t.n_edges, p * p)),
+            np.empty((t.n_edges, p * p)),
+            np.empty(t.n_edges),
+        )
+        R, tail = np.zeros((t.n_vertices, p * p)), np.zeros((p * pattern.n_tail, p * pattern.n_tail))
+        pivots = np.empty((pattern.n_head, packed_size(p)))
+        work = np.empty((4, t.n_vertices), dtype=np.int64)
+        schur = bare(SchurArrays(weight, robin, ends, cross, logs, R, tail, pivots, work))
+        log = edges_then_vertices(t.chains.eliminate, t.offsets, t.arrays, self._arrays, schur, self._like)
         self._tail: TailFactor = factor_tail(tail, R[pattern.n_head :], p)
-        self.log_determinant = log + self._tail.log_determinant
+        self.log_determinant: float = log + self._tail.log_determinant
         if not math.isfinite(self.log_determinant):
             raise NumericalError(
                 f"the block system could not be factored (order={p}, n_nodes={t.n_nodes}, "
@@ -179,71 +209,50 @@ class BlockFactor:
         return x
 
     def _solve_one(self, x: FloatArray) -> None:
-        t, pattern, like, zero = self.topology, self.topology.pattern, self._like, self._zero
-        ends = np.empty((2 * t.n_edges, self.order))
-        run_over_edges(
-            t.chains.forward_chains, t.offsets, t.offsets, t.n_vertices, self.elements.off, self._coupling,
-            self._pivots, self._middle, x, ends, self._sign, like, zero,
-        )  # fmt: skip
-        y = np.empty((t.n_vertices, self.order))
-        vertices.forward_vertices(
-            t.tails, t.heads, pattern.rank, pattern.starts, pattern.rows, self._L, ends, x, y, zero, like
-        )
-        if pattern.n_tail:
-            y[pattern.n_head :] = self._tail.solve(y[pattern.n_head :])
-        vertices.backward_vertices(
-            pattern.rank, pattern.starts, pattern.rows, self._L, self._inverses, y, x, zero, like
-        )
-        run_over_edges(
-            t.chains.backward_chains, t.offsets, t.tails, t.heads, t.offsets, t.n_vertices, self.elements.off,
-            self._coupling, self._pivots, self._middle, x, self._sign, like, zero,
-        )  # fmt: skip
+        t = self.topology
+        head, tail = t.pattern.n_head, t.n_vertices
+        y = np.empty((t.n_vertices + 2 * t.n_edges, self.order))  # vertices by rank, then what edges send
+        arguments = (t.arrays, self._arrays, x, y, self._like)
+        edges_then_vertices(t.chains.forward, t.offsets, *arguments)
+        if head < tail:
+            y[head:tail] = self._tail.solve(y[head:tail])
+        vertices_then_edges(t.chains.backward, t.offsets, *arguments)
 
     def select(self) -> SelectedInverse:
         """Selected inverse: every variance and every covariance across a cell."""
-        variances, neighbours = self._select(None, None)
-        return SelectedInverse(variances, neighbours)
+        return SelectedInverse(*self._select(None))
 
     def select_with_sums(self) -> SelectedSums:
         """Selected inverse and the sums that traces need."""
         shape = (self.topology.n_elements, packed_size(self.order))
-        diagonals, couples = np.empty(shape), np.empty(shape)
-        variances, neighbours = self._select(diagonals, couples)
-        return SelectedSums(variances, neighbours, diagonals, couples)
+        sums = np.empty(shape), np.empty(shape)
+        return SelectedSums(*self._select(sums), *sums)
+
+    def _select(self, sums: Sums | None) -> tuple[FloatArray, FloatArray]:
+        t = self.topology
+        found = SelectedArrays(variances=np.empty(t.n_nodes), neighbours=np.empty(t.n_cells))
+        arguments = (t.arrays, self._arrays, self._vertex_inverse(), bare(found), sums, self._like)
+        vertices_then_edges(t.chains.select, t.offsets, *arguments)
+        return found
 
     def select_cells(self) -> CellBlocks:
         """Whole blocks of the inverse at the ends of every cell of an uneven mesh, for what lies between."""
         t = self.topology
-        left, right, across = np.empty((3, t.n_cells, self.order**2))
-        run_over_edges(
-            uneven.select_cells, t.offsets, t.tails, t.heads, t.offsets, self.elements.off, self._coupling,
-            self._pivots, *self._select_vertices(), left, right, across, self._sign, self._like,
-        )  # fmt: skip
-        return CellBlocks(left, right, across)
+        cells = CellArrays(*np.empty((3, t.n_cells, self.order**2)))
+        arguments = (t.arrays, self._arrays, self._vertex_inverse(), bare(cells), self._like)
+        vertices_then_edges(select_cells, t.offsets, *arguments)
+        return CellBlocks(*cells)
 
-    def _select_vertices(self) -> tuple[FloatArray, FloatArray]:
-        """Blocks of the inverse at the vertices, packed, and between the ends of every edge."""
-        t, pattern, p, like = self.topology, self.topology.pattern, self.order, self._like
-        Z, Zd = np.empty((len(pattern.rows), p * p)), np.empty((t.n_vertices, packed_size(p)))
-        tail_inverse = self._tail.inverse(p)
-        vertex_blocks, edge_blocks = np.empty_like(Zd), np.empty((t.n_edges, p * p))
-        vertices.select_vertices(
-            t.tails, t.heads, pattern.rank, pattern.slots, pattern.starts, pattern.rows, pattern.n_head,
-            self._L, self._inverses, tail_inverse, Z, Zd, np.empty((t.n_vertices, p * p)),
-            vertex_blocks, edge_blocks, like,
-        )  # fmt: skip
-        return vertex_blocks, edge_blocks
-
-    def _select(
-        self, diagonals: FloatArray | None, couples: FloatArray | None
-    ) -> tuple[FloatArray, FloatArray]:
-        t, like = self.topology, self._like
-        vertex_blocks, edge_blocks = self._select_vertices()
-        variances, neighbours = np.empty(t.n_nodes), np.empty(t.n_cells)
-        variances[: t.n_vertices] = self._sign * vertex_blocks[:, -1]
-        run_over_edges(
-            t.chains.select_chains, t.offsets, t.tails, t.heads, t.offsets, t.n_vertices, self.elements.off,
-            self._coupling, self._pivots, self._middle, vertex_blocks, edge_blocks, variances, neighbours,
-            diagonals, couples, self._sign, like,
-        )  # fmt: skip
-        return variances, neighbours
+    def _vertex_inverse(self) -> VertexInverse:
+        """The inverse in the dense tail, and room for its blocks at the other vertices."""
+        t, p = self.topology, self.order
+        return bare(
+            VertexInverse(
+                tail=self._tail.inverse(p),
+                Z=np.empty((len(t.pattern.rows), p * p)),
+                Zd=np.empty((t.n_vertices, packed_size(p))),
+                sums=np.empty((t.n_vertices, p * p)),
+                vertices=np.empty((t.n_vertices, packed_size(p))),
+                edges=np.empty((t.n_edges, p * p)),
+            )
+        )

@@ -8,11 +8,12 @@ eigenvalues r and r - 2 o: two independent draws a cell and row.
 
 import numpy as np
 
-from netbo.arrays import FloatArray, IntArray
+from netbo.arrays import FloatArray
 from netbo.errors import ParameterError
 from netbo.linalg.elements import Elements
 from netbo.linalg.factor import Topology
-from netbo.linalg.forms import node_along
+from netbo.linalg.forms import cell_of_edge
+from netbo.linalg.records import MeshArrays
 from netbo.linalg.runtime import kernel
 
 _TAYLOR: dict[int, list[list[tuple[float, int] | None]]] = {
@@ -41,7 +42,7 @@ class FieldNoise:
         """Add a draw times `scale` to the right-hand side x (N, p)."""
         t = self._topology
         draws = rng.standard_normal((t.n_cells, 2, self._factors.shape[-1]))
-        _scatter(t.tails, t.heads, t.offsets, t.n_vertices, not t.is_even, self._factors, draws, scale, x)
+        _scatter(t.arrays, self._factors, draws, scale, x)
         if self._order in _ROBIN_ROW and np.any(self._robin):
             kick = np.sqrt(self._robin) * rng.standard_normal(t.n_vertices)
             x[: t.n_vertices, _ROBIN_ROW[self._order]] += scale * kick
@@ -68,26 +69,14 @@ def _cholesky(values: FloatArray, order: int) -> FloatArray:
 
 
 @kernel
-def _scatter(
-    tails: IntArray,
-    heads: IntArray,
-    offsets: IntArray,
-    n_vertices: int,
-    by_cell: bool,
-    factors: FloatArray,
-    draws: FloatArray,
-    scale: float,
-    x: FloatArray,
-) -> None:
+def _scatter(mesh: MeshArrays, factors: FloatArray, draws: FloatArray, scale: float, x: FloatArray) -> None:
     """Add factor times draws of every cell to its ends: the even part to both, the odd with both signs."""
     n_rows, n_draws = factors.shape[2], factors.shape[3]
-    for e in range(len(tails)):
-        cells = offsets[e + 1] - offsets[e] + 1
-        for c in range(cells):
-            cell = offsets[e] + e + c
-            left = node_along(c, cells, tails[e], heads[e], n_vertices + offsets[e])
-            right = node_along(c + 1, cells, tails[e], heads[e], n_vertices + offsets[e])
-            element = cell if by_cell else e
+    mesh = MeshArrays(*mesh)
+    for e in range(len(mesh.tails)):
+        for c in range(mesh.offsets[e + 1] - mesh.offsets[e] + 1):
+            cell = mesh.offsets[e] + e + c
+            left, right, element = cell_of_edge(mesh, e, c)
             for i in range(n_rows):
                 even, odd = 0.0, 0.0
                 for k in range(n_draws):

@@ -6,7 +6,8 @@ from netbo.arrays import FloatArray, IntArray
 from netbo.linalg.blocks import packed_size
 from netbo.linalg.elements import Elements
 from netbo.linalg.factor import BlockFactor, Topology
-from netbo.linalg.runtime import kernel, run_over_edges
+from netbo.linalg.records import Edges, MeshArrays
+from netbo.linalg.runtime import allocating_kernel, edges_then_vertices, inline, kernel
 
 
 def derivative_trace(elements: Elements, order: int, diagonals: FloatArray, couples: FloatArray) -> float:
@@ -45,10 +46,7 @@ def derivative_form(topology: Topology, elements: Elements, x: FloatArray) -> fl
     """The quadratic form x' (dS/ds) x for a block vector x (N, p)."""
     order = x.shape[1]
     sums = np.zeros((2, topology.n_elements, packed_size(order)))
-    run_over_edges(
-        _outer_chains, topology.offsets, topology.tails, topology.heads, topology.offsets,
-        topology.n_vertices, not topology.is_even, x, sums[0], sums[1],
-    )  # fmt: skip
+    edges_then_vertices(_outer_chains, topology.offsets, topology.arrays, x, sums[0], sums[1])
     return derivative_trace(elements, order, sums[0], sums[1])
 
 
@@ -58,42 +56,29 @@ def apply_stiffness(
     """K_0 x at the nodes for x (N,), by differences and row sums, and the size of its largest terms."""
     product, size = np.zeros(topology.n_nodes), np.zeros(topology.n_nodes)
     product[: topology.n_vertices] = robin * x[: topology.n_vertices]
-    _apply_chains(
-        topology.tails, topology.heads, topology.offsets, topology.n_vertices, not topology.is_even,
-        elements.off, elements.row, x, product, size,
-    )  # fmt: skip
+    _apply_chains(topology.arrays, elements.off, elements.row, x, product, size)
     return product, size
 
 
-@kernel
-def node_along(position: int, cells: int, tail: int, head: int, first: int) -> int:
-    """Number of the node at a position 0..cells along an edge."""
-    if position == 0:
-        return tail
-    return head if position == cells else first + position - 1
+@inline
+def cell_of_edge(mesh: MeshArrays, e: int, c: int) -> tuple[int, int, int]:
+    """Left node, right node and element of cell c = 0, 1, ... of an edge."""
+    first, last = mesh.offsets[e], mesh.offsets[e + 1]
+    left = mesh.tails[e] if c == 0 else mesh.n_vertices + first + c - 1
+    right = mesh.heads[e] if c == last - first else mesh.n_vertices + first + c
+    return left, right, first + e + c if mesh.by_cell else e
 
 
 @kernel
 def _outer_chains(
-    first: int,
-    last: int,
-    tails: IntArray,
-    heads: IntArray,
-    offsets: IntArray,
-    n_vertices: int,
-    by_cell: bool,
-    x: FloatArray,
-    diagonals: FloatArray,
-    couples: FloatArray,
+    edges: Edges, mesh: MeshArrays, x: FloatArray, diagonals: FloatArray, couples: FloatArray
 ) -> None:
     """Add x_l x_l' + x_r x_r' and x_l x_r' + x_r x_l' of all cells (l, r) of an element, upper triangles."""
     p = x.shape[1]
-    for e in range(first, last):
-        cells = offsets[e + 1] - offsets[e] + 1
-        for c in range(cells):
-            left = node_along(c, cells, tails[e], heads[e], n_vertices + offsets[e])
-            right = node_along(c + 1, cells, tails[e], heads[e], n_vertices + offsets[e])
-            k = offsets[e] + e + c if by_cell else e
+    mesh = MeshArrays(*mesh)
+    for e in range(edges[0], edges[1]):
+        for c in range(mesh.offsets[e + 1] - mesh.offsets[e] + 1):
+            left, right, k = cell_of_edge(mesh, e, c)
             column = 0
             for i in range(p):
                 for j in range(i, p):
@@ -104,24 +89,13 @@ def _outer_chains(
 
 @kernel
 def _apply_chains(
-    tails: IntArray,
-    heads: IntArray,
-    offsets: IntArray,
-    n_vertices: int,
-    by_cell: bool,
-    off: FloatArray,
-    row: FloatArray,
-    x: FloatArray,
-    product: FloatArray,
-    size: FloatArray,
+    mesh: MeshArrays, off: FloatArray, row: FloatArray, x: FloatArray, product: FloatArray, size: FloatArray
 ) -> None:
     """Add the elements' K_0 x to `product` and the absolute values of its terms to `size`."""
-    for e in range(len(tails)):
-        cells = offsets[e + 1] - offsets[e] + 1
-        for c in range(cells):
-            left = node_along(c, cells, tails[e], heads[e], n_vertices + offsets[e])
-            right = node_along(c + 1, cells, tails[e], heads[e], n_vertices + offsets[e])
-            k = offsets[e] + e + c if by_cell else e
+    mesh = MeshArrays(*mesh)
+    for e in range(len(mesh.tails)):
+        for c in range(mesh.offsets[e + 1] - mesh.offsets[e] + 1):
+            left, right, k = cell_of_edge(mesh, e, c)
             flow = off[k, 0] * (x[right] - x[left])
             product[left] += row[k, 0] * x[left] + flow
             product[right] += row[k, 0] * x[right] - flow
@@ -133,7 +107,7 @@ def _apply_chains(
 # Forms of what lies at the two ends of cells: values and variances between nodes.
 
 
-@kernel
+@allocating_kernel
 def end_values(
     left: IntArray, right: IntArray, to_left: FloatArray, to_right: FloatArray, solution: FloatArray
 ) -> FloatArray:
@@ -148,7 +122,7 @@ def end_values(
     return values
 
 
-@kernel
+@allocating_kernel
 def end_forms(
     cell: IntArray,
     a_left: FloatArray,

@@ -26,7 +26,7 @@ from scipy.special import zeta
 
 from netbo.arrays import FloatArray
 from netbo.linalg.elements import Elements
-from netbo.linalg.runtime import inline, kernel
+from netbo.linalg.runtime import allocating_kernel, inline
 
 # Divided differences of exp(-sqrt(s) h) at s = 1, ..., 1, 1 + shift, every sum with terms of one sign.
 
@@ -36,7 +36,7 @@ UPWARD = (
 NEGLIGIBLE = 1e-17  # relative size of a term that changes no digit
 
 
-@kernel
+@allocating_kernel
 def root_differences(shift: float, n: int) -> FloatArray:
     """sqrt(s)[1 (k times), 1 + shift], k = 0..n: Leibniz' rule for sqrt(s) sqrt(s) = s, no cancellation."""
     taylor, roots = np.zeros(n + 1), np.zeros(n + 1)
@@ -51,7 +51,7 @@ def root_differences(shift: float, n: int) -> FloatArray:
     return roots
 
 
-@kernel
+@allocating_kernel
 def exponential_weights(roots: FloatArray, taylor: FloatArray) -> FloatArray:
     """The inner sums (n + 1, n + 1) over j, at [k, i]: they do not depend on h."""
     n = len(roots) - 1
@@ -148,7 +148,7 @@ def hyperbolic_differences(cells: FloatArray, shift: float, n: int) -> Elements:
     return Elements(off=off, row=row)
 
 
-@kernel
+@allocating_kernel
 def _fill(
     cells: FloatArray, shift: float, poles: FloatArray, series: FloatArray, off: FloatArray, row: FloatArray
 ) -> None:

@@ -14,7 +14,7 @@ from scipy.special import factorial
 
 from netbo.arrays import FloatArray
 from netbo.linalg.hyperbolic import NEGLIGIBLE, exponential_weights, fill_taylor, root_differences
-from netbo.linalg.runtime import inline, kernel
+from netbo.linalg.runtime import allocating_kernel, inline, kernel
 
 SHORT_CELL = 2.5  # below this h power series: both forms lose few digits around it
 _FACTORS = 1 / factorial(np.arange(80), exact=False)
@@ -44,7 +44,7 @@ def hyperbolic_interpolation(cells: FloatArray, z: FloatArray, order: int) -> In
     return Interpolation(left, right, bridges[0], left_slope, right_slope, bridges[1])
 
 
-@kernel
+@allocating_kernel
 def _fill_points(
     cells: FloatArray, z: FloatArray, factors: FloatArray, values: FloatArray, bridges: FloatArray
 ) -> None:

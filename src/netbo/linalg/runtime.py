@@ -1,4 +1,4 @@
-"""How kernels are compiled and run: the typed decorator, threads over edges, work arrays.
+"""How kernels are compiled and run: typed decorators, threads over edges, work arrays.
 
 Threads of our own with kernels that release the interpreter lock: no compilation of a parallel twin, and a
 forked child simply starts new ones.
@@ -24,18 +24,26 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 # No `reassoc`: row sums only keep their digits if differences are taken in the order written.
 FAST_MATH = {"contract", "nsz", "arcp"}
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": FAST_MATH}
+# For a shorter cold start: nobody calls kernels by address, and one without arrays of its own counts no
+# references.
+_OPTIONS |= {"no_cfunc_wrapper": True, "_nrt": False}
 
 
 def kernel(function: Function) -> Function:
     """Compile for the machine at first call, cache on disk, release the interpreter lock while running."""
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST_MATH)(function)
-    return cast(Function, compiled)
+    return cast(Function, numba.njit(**_OPTIONS, cache=True)(function))
+
+
+def allocating_kernel(function: Function) -> Function:
+    """A kernel that makes arrays."""
+    return cast(Function, numba.njit(**_OPTIONS | {"cache": True, "_nrt": True})(function))
 
 
 def inline(function: Function) -> Function:
     """Compile into the body of every kernel that calls it: blocks then stay in registers."""
-    compiled = numba.njit(nogil=True, error_model="numpy", fastmath=FAST_MATH, forceinline=True)(function)
-    return cast(Function, compiled)
+    options = _OPTIONS | {"forceinline": True, "no_cpython_wrapper": True}
+    return cast(Function, numba.njit(**options)(function))
 
 
 @cache
@@ -80,18 +88,41 @@ def _pool(process: int, workers: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(workers, thread_name_prefix=f"netbo-{process}")
 
 
-def run_over_edges(kernel: Callable[..., Any], offsets: IntArray, *arguments: Any) -> None:
-    """Call kernel(first, last, *arguments) so that the ranges cover all edges, about equal in nodes."""
+def edges_then_vertices(kernel: Callable[..., Any], offsets: IntArray, *arguments: Any) -> Any:
+    """Call kernel(edges, *arguments) for all edges and, once they are done, the vertices; its last answer."""
+    ranges = _edge_ranges(offsets)
+    if len(ranges) > 1:
+        _in_threads(kernel, ranges, arguments)
+        ranges = [(0, 0)]
+    return kernel((*ranges[0], True), *arguments)
+
+
+def vertices_then_edges(kernel: Callable[..., Any], offsets: IntArray, *arguments: Any) -> None:
+    """Call kernel(edges, *arguments) for the vertices and, once they are done, all edges."""
+    ranges = _edge_ranges(offsets)
+    if len(ranges) == 1:
+        kernel((*ranges[0], True), *arguments)
+        return
+    kernel((0, 0, True), *arguments)
+    _in_threads(kernel, ranges, arguments)
+
+
+def _edge_ranges(offsets: IntArray) -> list[tuple[int, int]]:
+    """Ranges that cover all edges, about equal in nodes: one, or one for each thread."""
     n_edges, n_interior = len(offsets) - 1, int(offsets[-1])
     workers = min(thread_count(), n_edges) if n_interior >= SERIAL_NODES else 1
     if workers == 1:
-        kernel(0, n_edges, *arguments)
-        return
+        return [(0, n_edges)]
     bounds = np.searchsorted(offsets, np.linspace(0, n_interior, workers + 1))
     bounds[0], bounds[-1] = 0, n_edges
-    pool = _pool(os.getpid(), workers)
-    ranges = [(int(a), int(b)) for a, b in pairwise(bounds) if a < b]
-    for future in [pool.submit(kernel, first, last, *arguments) for first, last in ranges]:
+    return [(int(a), int(b)) for a, b in pairwise(bounds) if a < b]
+
+
+def _in_threads(
+    kernel: Callable[..., Any], ranges: list[tuple[int, int]], arguments: tuple[Any, ...]
+) -> None:
+    pool = _pool(os.getpid(), len(ranges))
+    for future in [pool.submit(kernel, (*edges, False), *arguments) for edges in ranges]:
         future.result()
 
 

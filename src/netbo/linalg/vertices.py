@@ -3,7 +3,7 @@
 Vertices are numbered by elimination order here. Column k of L is B_.k P_k^-1 with the pivot
 P_k = R_k - sum_j B_kj (see `chain`), so a column has to be complete before its pivot is known: the
 factorization looks left, gathering the updates of earlier columns through lists of those that meet row k.
-The last columns may be left to a dense tail (`tail`): they are updated here and eliminated there.
+The last columns may be left to a dense tail (`dense_tail`): they are updated here and eliminated there.
 """
 
 import numpy as np
@@ -11,7 +11,6 @@ import numpy as np
 from netbo.arrays import FloatArray, IntArray
 from netbo.linalg.blocks import (
     Block,
-    Vector,
     add,
     add_corner,
     apply,
@@ -29,40 +28,27 @@ from netbo.linalg.blocks import (
     subtract,
     transpose,
     transpose_multiply,
+    vector_like,
 )
-from netbo.linalg.runtime import inline, kernel
+from netbo.linalg.records import FactorArrays, MeshArrays, SchurArrays, VertexInverse
+from netbo.linalg.runtime import inline
 
 SEARCH = 9  # a column that many times longer than the rows wanted of it is searched, not walked
+Column = tuple[int, int, int]  # of L: its first entry, its first in the dense tail, and where it ends
 
 
 @inline
-def _assemble(
-    tails: IntArray,
-    heads: IntArray,
-    rank: IntArray,
-    slots: IntArray,
-    n_head: int,
-    robin: FloatArray,
-    weight: FloatArray,
-    ends: FloatArray,
-    cross: FloatArray,
-    L: FloatArray,
-    R: FloatArray,
-    tail: FloatArray,
-    sign: float,
-    like: Block,
-) -> None:
-    """Add what the eliminated edges leave: row sums to R, blocks between ends to L or the dense tail.
+def _assemble(mesh: MeshArrays, factor: FactorArrays, schur: SchurArrays, like: Block) -> None:
+    """Add what the eliminated edges leave to zeros: row sums to R, blocks between ends to L or the tail.
 
     A loop adds the row sums of both its ends to its vertex and no block. A Robin parameter adds to K_0: the
     entries i + j = p - 1.
     """
-    p = order_of(like)
-    L[:] = 0.0
-    tail[:] = 0.0
+    tails, heads, rank, slots, n_head = mesh.tails, mesh.heads, mesh.rank, mesh.slots, mesh.n_head
+    robin, weight, ends, cross = schur.robin, schur.weight, schur.ends, schur.cross
+    L, R, tail = factor.L, schur.R, schur.tail
+    p, sign = order_of(like), factor.sign
     for v in range(len(rank)):
-        for i in range(p * p):
-            R[rank[v], i] = 0.0
         for i in range(p):
             R[rank[v], i * p + p - 1 - i] = robin[v]
         store(R, rank[v], add_corner(load(R, rank[v], like), sign * weight[v]))
@@ -83,29 +69,8 @@ def _assemble(
                     tail[high + i, low + j] += B[i * p + j]
 
 
-@kernel
-def factor_vertices(
-    tails: IntArray,
-    heads: IntArray,
-    rank: IntArray,
-    slots: IntArray,
-    starts: IntArray,
-    rows: IntArray,
-    n_head: int,
-    robin: FloatArray,
-    weight: FloatArray,
-    ends: FloatArray,
-    cross: FloatArray,
-    logs: FloatArray,
-    L: FloatArray,
-    R: FloatArray,
-    pivots: FloatArray,
-    inverses: FloatArray,
-    tail: FloatArray,
-    work: IntArray,
-    sign: float,
-    like: Block,
-) -> float:
+@inline
+def factor_vertices(mesh: MeshArrays, factor: FactorArrays, schur: SchurArrays, like: Block) -> float:
     """Assemble what the edges leave and eliminate the head; log|det| of it and of the edges (`logs`).
 
     L becomes the factor, R the row sums left for the tail.
@@ -114,9 +79,11 @@ def factor_vertices(
     Schur complement. `work` (4, V) holds linked lists: of the columns whose next row is k, first and
     following; how far each column is used up; and where the rows of the current column are in L.
     """
-    n = len(R)
-    p = order_of(like)
-    _assemble(tails, heads, rank, slots, n_head, robin, weight, ends, cross, L, R, tail, sign, like)
+    starts, rows, n_head = mesh.starts, mesh.rows, mesh.n_head
+    L, tail, logs = factor.L, schur.tail, schur.logs
+    n, p = mesh.n_vertices, order_of(like)
+    _assemble(mesh, factor, schur, like)
+    pivots, work = schur.pivots, schur.work
     lists, following, reached, place = work[0], work[1], work[2], work[3]
     log = 0.0
     for e in range(len(logs)):
@@ -139,14 +106,17 @@ def factor_vertices(
             else:
                 for t in range(q + 1, starts[i + 1]):
                     U = multiply_transpose(load(L, t, like), M)
-                    _subtract_from_tail(tail, p * (rows[t] - n_head), p * (k - n_head), p, U)
+                    row, column = p * (rows[t] - n_head), p * (k - n_head)
+                    for a in range(p):
+                        for b in range(p):
+                            tail[row + a, column + b] -= U[a * p + b]
             reached[i] = q + 1
             if q + 1 < starts[i + 1]:
                 following[i] = lists[rows[q + 1]]
                 lists[rows[q + 1]] = i
             i = after
         if k < n_head:
-            log += _finish_column(k, starts, rows, L, R, pivots, inverses, like)
+            log += _finish_column(k, mesh, factor, schur, like)
             reached[k] = starts[k]
             if starts[k] < starts[k + 1]:
                 following[k] = lists[rows[starts[k]]]
@@ -155,24 +125,16 @@ def factor_vertices(
 
 
 @inline
-def _finish_column(
-    k: int,
-    starts: IntArray,
-    rows: IntArray,
-    L: FloatArray,
-    R: FloatArray,
-    pivots: FloatArray,
-    inverses: FloatArray,
-    like: Block,
-) -> float:
+def _finish_column(k: int, mesh: MeshArrays, factor: FactorArrays, schur: SchurArrays, like: Block) -> float:
     """Pivot of a complete column, its scaling, and the row sums it sends on; log|det| of the pivot."""
+    starts, rows, L, R = mesh.starts, mesh.rows, factor.L, schur.R
     Rk = load(R, k, like)
     P = Rk
     for q in range(starts[k], starts[k + 1]):
         P = subtract(P, transpose(load(L, q, like)))
     inverse, determinant = invert(P)
-    store_symmetric(pivots, k, P)
-    store_symmetric(inverses, k, inverse)
+    store_symmetric(schur.pivots, k, P)
+    store_symmetric(factor.inverses, k, inverse)
     for q in range(starts[k], starts[k + 1]):
         Lq = multiply(load(L, q, like), inverse)
         store(L, q, Lq)
@@ -181,52 +143,29 @@ def _finish_column(
 
 
 @inline
-def _subtract_from_tail(tail: FloatArray, row: int, column: int, p: int, U: Block) -> None:
-    for i in range(p):
-        for j in range(p):
-            tail[row + i, column + j] -= U[i * p + j]
-
-
-@kernel
-def forward_vertices(
-    tails: IntArray,
-    heads: IntArray,
-    rank: IntArray,
-    starts: IntArray,
-    rows: IntArray,
-    L: FloatArray,
-    ends: FloatArray,
-    x: FloatArray,
-    y: FloatArray,
-    zero: Vector,
-    like: Block,
-) -> None:
-    """Forward substitution of the head: y (V, p), by rank, from the vertex rows of x and what edges send."""
+def forward_vertices(mesh: MeshArrays, L: FloatArray, x: FloatArray, y: FloatArray, like: Block) -> None:
+    """Forward substitution of the head: y, by rank, from vertex rows of x and what edges left behind y."""
+    tails, heads, rank, starts, rows = mesh.tails, mesh.heads, mesh.rank, mesh.starts, mesh.rows
+    sent, zero = mesh.n_vertices, vector_like(like)
     for v in range(len(rank)):
         store(y, rank[v], load(x, v, zero))
     for e in range(len(tails)):
         a, b = rank[tails[e]], rank[heads[e]]
-        store(y, a, add(load(y, a, zero), load(ends, 2 * e, zero)))
-        store(y, b, add(load(y, b, zero), load(ends, 2 * e + 1, zero)))
+        store(y, a, add(load(y, a, zero), load(y, sent + 2 * e, zero)))
+        store(y, b, add(load(y, b, zero), load(y, sent + 2 * e + 1, zero)))
     for k in range(len(starts) - 1):
         yk = load(y, k, zero)
         for q in range(starts[k], starts[k + 1]):
             store(y, rows[q], subtract(load(y, rows[q], zero), apply(load(L, q, like), yk)))
 
 
-@kernel
+@inline
 def backward_vertices(
-    rank: IntArray,
-    starts: IntArray,
-    rows: IntArray,
-    L: FloatArray,
-    inverses: FloatArray,
-    y: FloatArray,
-    x: FloatArray,
-    zero: Vector,
-    like: Block,
+    mesh: MeshArrays, factor: FactorArrays, x: FloatArray, y: FloatArray, like: Block
 ) -> None:
-    """Back substitution of the head on y (V, p), by rank, whose tail is solved; the result goes to x."""
+    """Back substitution of the head on y, by rank, whose tail is solved; the result goes to x."""
+    rank, starts, rows, L, inverses = mesh.rank, mesh.starts, mesh.rows, factor.L, factor.inverses
+    zero = vector_like(like)
     for k in range(len(starts) - 2, -1, -1):
         yk = apply(load_symmetric(inverses, k, like), load(y, k, zero))
         for q in range(starts[k], starts[k + 1]):
@@ -238,24 +177,17 @@ def backward_vertices(
 
 @inline
 def _sum_over_tail(
-    first: int,
-    split: int,
-    last: int,
-    rows: IntArray,
-    n_head: int,
-    L: FloatArray,
-    tail_inverse: FloatArray,
-    sums: FloatArray,
-    like: Block,
+    column: Column, rows: IntArray, n_head: int, L: FloatArray, inverse: VertexInverse, like: Block
 ) -> None:
     """Add Z_ij L_j over pairs of rows of one column that both lie in the dense tail."""
+    first, split, last = column
     p = order_of(like)
     for q in range(split, last):
         total = like
         for t in range(split, last):
-            Zqt = load_dense(tail_inverse, p * (rows[q] - n_head), p * (rows[t] - n_head), like)
+            Zqt = load_dense(inverse.tail, p * (rows[q] - n_head), p * (rows[t] - n_head), like)
             total = add(total, multiply(Zqt, load(L, t, like)))
-        store(sums, q - first, total)
+        store(inverse.sums, q - first, total)
 
 
 @inline
@@ -272,21 +204,14 @@ def _find(rows: IntArray, low: int, high: int, row: int) -> int:
 
 @inline
 def _sum_over_column(
-    q: int,
-    first: int,
-    last: int,
-    starts: IntArray,
-    rows: IntArray,
-    L: FloatArray,
-    Z: FloatArray,
-    Zd: FloatArray,
-    sums: FloatArray,
-    like: Block,
+    q: int, column: Column, mesh: MeshArrays, L: FloatArray, inverse: VertexInverse, like: Block
 ) -> None:
     """Add Z_ij L_j over pairs of rows of which the smaller is the column rows[q] of the head."""
+    first, _, last = column
+    starts, rows, Z, sums = mesh.starts, mesh.rows, inverse.Z, inverse.sums
     k = rows[q]
     Lq = load(L, q, like)
-    total = add(load(sums, q - first, like), multiply(load_symmetric(Zd, k, like), Lq))
+    total = add(load(sums, q - first, like), multiply(load_symmetric(inverse.Zd, k, like), Lq))
     low, high = starts[k], starts[k + 1]
     sparse = SEARCH * (last - q - 1) < high - low
     for t in range(q + 1, last):
@@ -302,21 +227,11 @@ def _sum_over_column(
 
 
 @inline
-def _gather(
-    tails: IntArray,
-    heads: IntArray,
-    rank: IntArray,
-    slots: IntArray,
-    n_head: int,
-    Z: FloatArray,
-    Zd: FloatArray,
-    tail_inverse: FloatArray,
-    vertex_blocks: FloatArray,
-    edge_blocks: FloatArray,
-    like: Block,
-) -> None:
+def _gather(mesh: MeshArrays, inverse: VertexInverse, like: Block) -> None:
     """Blocks of the inverse by vertex (upper triangles) and by edge (row b, column a), in mesh order."""
-    p = order_of(like)
+    tails, heads, rank, slots, n_head = mesh.tails, mesh.heads, mesh.rank, mesh.slots, mesh.n_head
+    Z, Zd, tail_inverse, p = inverse.Z, inverse.Zd, inverse.tail, order_of(like)
+    vertex_blocks, edge_blocks = inverse.vertices, inverse.edges
     for v in range(len(rank)):
         k = rank[v]
         if k < n_head:
@@ -335,24 +250,9 @@ def _gather(
             store(edge_blocks, e, load_dense(tail_inverse, p * (b - n_head), p * (a - n_head), like))
 
 
-@kernel
+@inline
 def select_vertices(
-    tails: IntArray,
-    heads: IntArray,
-    rank: IntArray,
-    slots: IntArray,
-    starts: IntArray,
-    rows: IntArray,
-    n_head: int,
-    L: FloatArray,
-    inverses: FloatArray,
-    tail_inverse: FloatArray,
-    Z: FloatArray,
-    Zd: FloatArray,
-    sums: FloatArray,
-    vertex_blocks: FloatArray,
-    edge_blocks: FloatArray,
-    like: Block,
+    mesh: MeshArrays, L: FloatArray, inverses: FloatArray, inverse: VertexInverse, like: Block
 ) -> None:
     """Takahashi's recursion: blocks of the inverse on the pattern of L (Z) and on the diagonal (Zd).
 
@@ -361,6 +261,8 @@ def select_vertices(
     Column k needs Z_ij for all pairs of its rows; they lie on the pattern of column min(i, j), of which the
     rows of column k beyond it are a part: they are met by walking along it, or searched if it is long.
     """
+    starts, rows, n_head = mesh.starts, mesh.rows, mesh.n_head
+    Z, Zd, sums = inverse.Z, inverse.Zd, inverse.sums
     for k in range(n_head - 1, -1, -1):
         first, last = starts[k], starts[k + 1]
         split = last
@@ -368,13 +270,14 @@ def select_vertices(
             store(sums, q - first, like)
             if rows[q] >= n_head and split == last:
                 split = q
-        _sum_over_tail(first, split, last, rows, n_head, L, tail_inverse, sums, like)
+        column = (first, split, last)
+        _sum_over_tail(column, rows, n_head, L, inverse, like)
         for q in range(first, split):
-            _sum_over_column(q, first, last, starts, rows, L, Z, Zd, sums, like)
+            _sum_over_column(q, column, mesh, L, inverse, like)
         D = load_symmetric(inverses, k, like)
         for q in range(first, last):
             Zq = negate(load(sums, q - first, like))
             store(Z, q, Zq)
             D = subtract(D, transpose_multiply(load(L, q, like), Zq))
         store_symmetric(Zd, k, D)
-    _gather(tails, heads, rank, slots, n_head, Z, Zd, tail_inverse, vertex_blocks, edge_blocks, like)
+    _gather(mesh, inverse, like)
