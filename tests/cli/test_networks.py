@@ -75,6 +75,12 @@ def here(tmp_path, monkeypatch):
     sys.path[:] = [each for each in sys.path if each != str(tmp_path)]
 
 
+@pytest.fixture
+def undrawn(monkeypatch):
+    """For claims about what is recorded: pictures, maps and pages take most of the time of a short run."""
+    monkeypatch.setattr("netbo.cli.networks._write_outputs", lambda *_: [])
+
+
 def run(*arguments):
     return CliRunner().invoke(main, [str(each) for each in arguments])
 
@@ -113,6 +119,7 @@ def test_a_search_finds_the_place_and_leaves_everything_behind(here):
     assert best["distance"] == pytest.approx(3.2, abs=0.2)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_search_that_was_broken_off_goes_on_as_if_nothing_had_happened(here, monkeypatch):
     search("whole", budget=14)
     (here / "calls.txt").unlink()
@@ -128,6 +135,7 @@ def test_a_search_that_was_broken_off_goes_on_as_if_nothing_had_happened(here, m
     assert int((here / "calls.txt").read_text()) == 14
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_value_that_arrived_is_kept_when_its_writing_is_interrupted(here, monkeypatch):
     tell, calls = Study.tell, []
 
@@ -145,6 +153,7 @@ def test_a_value_that_arrived_is_kept_when_its_writing_is_interrupted(here, monk
     assert states(here / "run") == [State.OBSERVED] * 3
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_larger_budget_continues_the_record(here):
     search("short", budget=9)
     search("short", budget=13)
@@ -153,6 +162,7 @@ def test_a_larger_budget_continues_the_record(here):
     assert places(here / "short") == places(here / "long")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_failures_are_recorded_with_their_reason_and_read_back(here):
     search(objective="sound:sometimes", budget=12)
     shown = search(objective="sound:sometimes", budget=14)
@@ -173,6 +183,7 @@ def test_an_objective_that_always_fails_ends_the_run_with_its_reason(here):
     assert len(pd.read_csv(here / "run" / "observations.csv")) >= 5
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_search_that_was_killed_goes_on_as_if_nothing_had_happened(here):
     """What is evaluated when the process is killed is evaluated again; nothing that was told is lost."""
     options = ("--objective=sound:stops_at_the_sixth", "--noise=0", "--budget=12")
@@ -195,6 +206,7 @@ def states(folder):
     return [record.state for record in Study.load(folder / "run.journal").records]
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("lost", ["half of a value", "a value", "half of a point and its value"])
 def test_a_write_that_was_broken_off_is_cut_away_kept_and_measured_again(here, lost, caplog):
     """A value takes two lines, the point and the value; a process may be killed anywhere on the way."""
@@ -214,6 +226,7 @@ def test_a_write_that_was_broken_off_is_cut_away_kept_and_measured_again(here, l
     assert not torn or (here / "run" / "run.journal.torn").read_bytes() == torn + b"\n"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_damaged_line_is_named_and_nothing_is_changed(here):
     search(budget=9)
     path = here / "run" / "run.journal"
@@ -227,6 +240,7 @@ def test_a_damaged_line_is_named_and_nothing_is_changed(here):
     assert path.read_text() == before
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_table_of_observations_is_made_from_the_study(here):
     """Whatever becomes of the table, the values are in the journal; changes are made there."""
     search(budget=9)
@@ -241,6 +255,7 @@ def test_the_table_of_observations_is_made_from_the_study(here):
     assert pd.read_csv(table)["value"][3] == 0.5
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_study_goes_on_where_the_search_would(here):
     for name in ("run", "study"):
         search(name, budget=9, acquisition="thompson", noise=0.01)
@@ -268,6 +283,7 @@ def as_before(folder):
     return folder / "observations.csv"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_lines_of_older_versions_are_read_exactly_and_written_alike(here):
     path, network = here / "old.csv", netbo.read("pipes.json")
     path.write_text(OLD)
@@ -286,6 +302,7 @@ def test_lines_of_older_versions_are_read_exactly_and_written_alike(here):
     assert path.read_text() == OLD
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_an_older_run_is_taken_over_whole_and_goes_on_as_it_would_have(here):
     for name in ("run", "whole"):
         search(name, objective="sound:sometimes", budget=9, acquisition="thompson")
@@ -302,6 +319,7 @@ def test_an_older_run_is_taken_over_whole_and_goes_on_as_it_would_have(here):
     assert not (here / "run" / "run.unfinished").exists()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_line_of_an_older_run_that_was_torn_is_kept_and_measured_again(here, caplog):
     search("whole", budget=10)
     search(budget=9)
@@ -317,6 +335,7 @@ def test_a_line_of_an_older_run_that_was_torn_is_kept_and_measured_again(here, c
     assert last.startswith(torn)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_damaged_line_of_an_older_run_is_named_and_nothing_is_changed(here):
     search(budget=9)
     path = as_before(here / "run")
@@ -338,6 +357,7 @@ def test_another_header_is_refused(here):
     assert "must begin with id,edge,distance" in search(budget=10).stderr
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_report_on_an_older_run_is_the_same_and_changes_nothing(here):
     search(budget=9)
     run("report", "run", "--out", "new.html")
@@ -353,6 +373,7 @@ def test_a_report_on_an_older_run_is_the_same_and_changes_nothing(here):
 # What is refused
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_folder_of_another_run_is_refused(here):
     search(budget=9)
     other = netbo.interval(3.0)
@@ -366,6 +387,7 @@ def test_a_folder_of_another_run_is_refused(here):
     assert "must be the settings of a run" in search(budget=10).stderr
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_folder_in_use_is_refused_unless_its_process_is_gone(here):
     search(budget=9)
     lock = here / "run" / "run.lock"
