@@ -9,19 +9,9 @@ import matplotlib as mpl
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from netbo import experiments
 from netbo.cli.options import PATH
 from netbo.errors import ParameterError
-from netbo.experiments import (
-    DEFINITIONS,
-    Cell,
-    Spec,
-    Workers,
-    claim_folder,
-    definition,
-    open_workers,
-    read_spec,
-    run_experiment,
-)
 from netbo.optional import require
 
 ALL = "all"
@@ -72,11 +62,11 @@ def reproduce(
     require("pyarrow", extra="paper", purpose="writing Parquet")
     specs = with_settings([spec_of(name, quick=quick) for name in names_of(names)], settings)
     specs = [_counted(spec, reps, seed) for spec in specs]
-    planned = [(spec, definition(spec.name).cells(spec), out / spec.name) for spec in specs]
+    planned = [(spec, experiments.definition(spec.name).cells(spec), out / spec.name) for spec in specs]
     console = Console(highlight=False, soft_wrap=True)
-    with open_workers(executor, jobs) as workers:
+    with experiments.open_workers(executor, jobs) as workers:
         for spec, _, folder in planned:
-            claim_folder(spec, folder)
+            experiments.claim_folder(spec, folder)
         for spec, cells, folder in planned:
             _make(spec, cells, folder, workers)
             console.print(f"{spec.name}: {folder / 'report.md'}", markup=False)
@@ -84,21 +74,21 @@ def reproduce(
 
 def names_of(names: Sequence[str]) -> list[str]:
     """The experiments meant, each once."""
-    every = [each for name in names for each in (DEFINITIONS if name == ALL else (name,))]
+    every = [each for name in names for each in (experiments.DEFINITIONS if name == ALL else (name,))]
     return list(dict.fromkeys(every))
 
 
-def spec_of(name: str, *, quick: bool) -> Spec:
+def spec_of(name: str, *, quick: bool) -> experiments.Spec:
     """The spec of an experiment, or the one in a TOML file."""
     if name.endswith(".toml"):
         if quick:
             raise ParameterError(f"--quick is for experiments by name, got {name}; write quick = true in it")
-        return read_spec(Path(name))
-    chosen = definition(name)
+        return experiments.read_spec(Path(name))
+    chosen = experiments.definition(name)
     return chosen.quick_spec() if quick else chosen.default_spec()
 
 
-def with_settings(specs: Sequence[Spec], settings: Sequence[str]) -> list[Spec]:
+def with_settings(specs: Sequence[experiments.Spec], settings: Sequence[str]) -> list[experiments.Spec]:
     """Every setting applied to the experiments that have it; one that none has is refused."""
     changed = list(specs)
     for setting in settings:
@@ -109,18 +99,20 @@ def with_settings(specs: Sequence[Spec], settings: Sequence[str]) -> list[Spec]:
     return changed
 
 
-def _counted(spec: Spec, repetitions: int | None, seed: int | None) -> Spec:
+def _counted(spec: experiments.Spec, repetitions: int | None, seed: int | None) -> experiments.Spec:
     given = {"repetitions": repetitions, "seed": seed}
     return spec.updated({name: value for name, value in given.items() if value is not None})
 
 
-def _make(spec: Spec, cells: Sequence[Cell], folder: Path, workers: Workers) -> None:
+def _make(
+    spec: experiments.Spec, cells: Sequence[experiments.Cell], folder: Path, workers: experiments.Workers
+) -> None:
     from netbo.experiments.figures import draw_all  # noqa: PLC0415 - only who runs needs them
     from netbo.experiments.report import write_report  # noqa: PLC0415
 
-    others = [folder.parent / name for name in DEFINITIONS if name != spec.name]
+    others = [folder.parent / name for name in experiments.DEFINITIONS if name != spec.name]
     with _progress(spec.name) as (progress, tell):
-        table = run_experiment(
+        table = experiments.run_experiment(
             spec, cells, folder, workers=workers, others=others, progress=progress, tell=tell
         )
     draw_all(spec, table, folder)

@@ -8,6 +8,7 @@ import numpy as np
 from rich import box
 from rich.table import Table
 
+from netbo import problems
 from netbo.arrays import FloatArray
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import Points, interval, open_rectangle
@@ -15,19 +16,10 @@ from netbo.linalg import thread_count
 from netbo.optimize import EuclideanMatern, Learned, Learning, NetworkMatern, Optimizer, RandomDesign
 from netbo.optimize.evaluation import one_thread_per_worker, open_executor
 from netbo.optimize.presets import STEADY
-from netbo.problems import (
-    ACKLEY,
-    Placement,
-    Problem,
-    composed,
-    new_york,
-    new_york_inversion,
-    open_rectangle_benchmark,
-)
 
 # A problem is built where it is needed: arrays that travel between processes arrive writable, and numba would
 # compile every kernel again for them.
-Posing = Callable[[], Problem]
+Posing = Callable[[], problems.Problem]
 
 MOST_WORKERS = 8
 
@@ -77,14 +69,14 @@ def search(task: Task) -> Run:
     return Run(task, seen.points, seen.values, np.minimum.accumulate(problem.regret(seen.points)))
 
 
-def start(problem: Problem, task: Task) -> Optimizer:
+def start(problem: problems.Problem, task: Task) -> Optimizer:
     """The calibrated preset with the method's prior, on the nodes of the problem."""
     assert problem.space is not None
     design = RandomDesign(task.measurements) if task.method.fit is None else None
     return Optimizer(problem.space, fit=task.method.fit, design=design, noise=problem.noise, seed=task.seed)
 
 
-def resume(problem: Problem, run: Run) -> Optimizer:
+def resume(problem: problems.Problem, run: Run) -> Optimizer:
     """An optimizer that knows what the run knew at its end."""
     optimizer = start(problem, run.task)
     for place, value in zip(run.points, run.values, strict=True):
@@ -107,7 +99,7 @@ def search_all(tasks: Sequence[Task], *, is_parallel: bool, progress: Callable[[
 
 def compile_kernels() -> None:
     """A search too small to matter: what it compiles is on disk before several workers want it at once."""
-    problem = composed(interval(), ACKLEY, [-1.0, 1.0])
+    problem = problems.composed(interval(), problems.ACKLEY, [-1.0, 1.0])
     optimizer = Optimizer(problem.graph, fit=NETWORK.fit, noise=0.0, max_cell=0.05)
     for _ in range(optimizer.design.size + 1):
         suggestion = optimizer.ask()
@@ -145,7 +137,7 @@ def rectangle_cases(effort: Effort) -> list[Case]:
     """Ackley's function along the open rectangle, largest at an end of the opening or at a generic place."""
     at_end, inside = (
         effort.repetitions * (partial(pose_rectangle, placement, effort.max_cell[0]),)
-        for placement in (Placement.GAP_END, Placement.INTERIOR)
+        for placement in (problems.Placement.GAP_END, problems.Placement.INTERIOR)
     )
     return [
         Case("Rectangle, gap end", at_end),
@@ -155,23 +147,23 @@ def rectangle_cases(effort: Effort) -> list[Case]:
 
 def new_york_case(effort: Effort, seed: int) -> Case:
     """A source to be located, at another random node in every repetition. Needs the extra 'telecom'."""
-    new_york()  # says at once what is missing
+    problems.new_york()  # says at once what is missing
     seeds = range(seed, seed + effort.repetitions)
     posings = tuple(partial(pose_new_york, each, effort.max_cell[1]) for each in seeds)
     return Case("New York, hidden source", posings, "demo_newyork.png")
 
 
-def pose_rectangle(placement: Placement, max_cell: float) -> Problem:
+def pose_rectangle(placement: problems.Placement, max_cell: float) -> problems.Problem:
     """Measurements have errors of standard deviation 0.05."""
     space = FiniteElementSpace.build(open_rectangle(), max_cell=max_cell)
-    return open_rectangle_benchmark(ACKLEY, placement, space=space)
+    return problems.open_rectangle_benchmark(problems.ACKLEY, placement, space=space)
 
 
-def pose_new_york(seed: int, max_cell: float) -> Problem:
+def pose_new_york(seed: int, max_cell: float) -> problems.Problem:
     """Values are exact; the seed draws the source and the errors of the data that tell of it."""
-    n_nodes = FiniteElementSpace.build(new_york(), max_cell=max_cell).n_nodes
+    n_nodes = FiniteElementSpace.build(problems.new_york(), max_cell=max_cell).n_nodes
     source = int(np.random.default_rng(seed).integers(n_nodes))
-    return new_york_inversion(source, seed=seed, max_cell=max_cell).problem()
+    return problems.new_york_inversion(source, seed=seed, max_cell=max_cell).problem()
 
 
 # What several runs amount to, as numbers and as a table for people.

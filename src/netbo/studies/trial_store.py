@@ -11,23 +11,7 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from netbo.geometry import MetricGraph, Point
 from netbo.optimize.trials import Told
-from netbo.studies.records import (
-    CLOSED,
-    EDGE,
-    LEASE,
-    PLACE,
-    POSITION,
-    RENEWED,
-    TELL,
-    TOLD,
-    PointCache,
-    State,
-    TrialRecord,
-    apply_corrections,
-    correction_key,
-    read_corrections,
-    read_record,
-)
+from netbo.studies import records as stored
 from netbo.studies.resilience import Clock
 
 
@@ -37,29 +21,29 @@ class TrialStore:
     def __init__(self, storage: BaseStorage, study_id: int, graph: MetricGraph, clock: Clock) -> None:
         self.storage, self.study_id, self.graph, self.clock = storage, study_id, graph, clock
         self._distributions: dict[str, BaseDistribution] = {
-            EDGE: IntDistribution(0, graph.n_edges - 1),
-            POSITION: FloatDistribution(0, 1),
+            stored.EDGE: IntDistribution(0, graph.n_edges - 1),
+            stored.POSITION: FloatDistribution(0, 1),
         }
-        self._points = PointCache(graph)
+        self._points = stored.PointCache(graph)
         # Optuna never changes finished trials, so each of them is read once.
-        self._finished_prefix: list[TrialRecord] = []  # of the trials 0, 1, ... that are all finished
-        self._finished: dict[int, TrialRecord] = {}  # of other finished trials
+        self._finished_prefix: list[stored.TrialRecord] = []  # of the trials 0, 1, ... that are all finished
+        self._finished: dict[int, stored.TrialRecord] = {}  # of other finished trials
         self._n_corrections: dict[int, int] = {}  # by trial
-        self._interrupted_tells: list[TrialRecord] = []  # with a value, still running for Optuna
+        self._interrupted_tells: list[stored.TrialRecord] = []  # with a value, still running for Optuna
 
     # Reading
 
-    def records(self) -> list[TrialRecord]:
+    def records(self) -> list[stored.TrialRecord]:
         """All trials by number, corrections applied."""
         trials = self.storage.get_all_trials(self.study_id, deepcopy=False)
-        corrections = read_corrections(self.storage.get_study_user_attrs(self.study_id))
+        corrections = stored.read_corrections(self.storage.get_study_user_attrs(self.study_id))
         self._n_corrections = {trial: len(each) for trial, each in corrections.items()}
         done = len(self._finished_prefix)
         rest = [self._read(trial) for trial in trials[done:]]
         self._interrupted_tells = [
             record
             for record, trial in zip(rest, trials[done:], strict=True)
-            if record.state in (State.OBSERVED, State.FAILED) and not trial.state.is_finished()
+            if record.state in (stored.State.OBSERVED, stored.State.FAILED) and not trial.state.is_finished()
         ]
         records = self._finished_prefix + rest
         while done < len(trials) and trials[done].state.is_finished():
@@ -68,30 +52,30 @@ class TrialStore:
             done += 1
         for number, each in corrections.items():
             if number < len(records):
-                records[number] = apply_corrections(records[number], each, self._points)
+                records[number] = stored.apply_corrections(records[number], each, self._points)
         return records
 
-    def record(self, number: int) -> TrialRecord | None:
+    def record(self, number: int) -> stored.TrialRecord | None:
         """One trial, corrections applied; None if there is none of that number."""
         try:
             trial = self.storage.get_trial(self.key_of(number))
         except KeyError:
             return None
-        corrections = read_corrections(self.storage.get_study_user_attrs(self.study_id), number)
+        corrections = stored.read_corrections(self.storage.get_study_user_attrs(self.study_id), number)
         mine = corrections.get(number, [])
         self._n_corrections[number] = len(mine)
-        return apply_corrections(self._read(trial), mine, self._points)
+        return stored.apply_corrections(self._read(trial), mine, self._points)
 
     def key_of(self, number: int) -> int:
         """Storage key of a trial of the study."""
         return self.storage.get_trial_id_from_study_id_trial_number(self.study_id, number)
 
-    def _read(self, trial: FrozenTrial) -> TrialRecord:
+    def _read(self, trial: FrozenTrial) -> stored.TrialRecord:
         number, prefix = trial.number, self._finished_prefix
         known = prefix[number] if number < len(prefix) else self._finished.get(number)
         if known is not None:
             return known
-        record = read_record(trial, self._points)
+        record = stored.read_record(trial, self._points)
         if trial.state.is_finished():
             self._finished[number] = record
         return record
@@ -100,7 +84,7 @@ class TrialStore:
 
     def create(self, point: Point, lease: dict[str, Any], **attributes: Any) -> tuple[int, int]:
         """Insert a running trial with its point, in one write."""
-        return self._insert_at(point, TrialState.RUNNING, {LEASE: lease}, attributes)
+        return self._insert_at(point, TrialState.RUNNING, {stored.LEASE: lease}, attributes)
 
     def enqueue(self, point: Point, **attributes: Any) -> tuple[int, int]:
         """Insert a trial that waits to be handed out."""
@@ -109,12 +93,12 @@ class TrialStore:
     def add_observation(self, point: Point, told: Told) -> tuple[int, int]:
         """Insert a finished trial that was never asked for."""
         state = TrialState.FAIL if told.value is None else TrialState.COMPLETE
-        outcome = {TOLD: self._outcome(told, None)} if told.noise is not None or told.note else {}
+        outcome = {stored.TOLD: self._outcome(told, None)} if told.noise is not None or told.note else {}
         return self._insert_at(point, state, outcome, {"asked": False}, told.value)
 
     def reserve(self, lease: dict[str, Any]) -> tuple[int, int]:
         """Insert a running trial that has no point yet."""
-        return self._insert(create_trial(state=TrialState.RUNNING, user_attrs={LEASE: lease}))
+        return self._insert(create_trial(state=TrialState.RUNNING, user_attrs={stored.LEASE: lease}))
 
     def _insert_at(
         self,
@@ -130,7 +114,7 @@ class TrialStore:
             value=value,
             params=self._parameters(point),
             distributions=self._distributions,
-            user_attrs={**attributes, PLACE: _place(point, place)},
+            user_attrs={**attributes, stored.PLACE: _place(point, place)},
         )
         return self._insert(trial)
 
@@ -140,7 +124,7 @@ class TrialStore:
 
     def _parameters(self, point: Point) -> dict[str, Any]:
         fraction = min(1.0, point.z / float(self.graph.lengths[point.edge]))
-        return {EDGE: int(point.edge), POSITION: float(fraction)}
+        return {stored.EDGE: int(point.edge), stored.POSITION: float(fraction)}
 
     # Running trials; UpdateFinishedTrialError if another worker finished them
 
@@ -149,42 +133,42 @@ class TrialStore:
         self._points.add(point)
         for name, value in self._parameters(point).items():
             self.storage.set_trial_param(key, name, float(value), self._distributions[name])
-        self.storage.set_trial_user_attr(key, PLACE, _place(point, attributes))
+        self.storage.set_trial_user_attr(key, stored.PLACE, _place(point, attributes))
 
-    def claim(self, record: TrialRecord, lease: dict[str, Any]) -> bool:
+    def claim(self, record: stored.TrialRecord, lease: dict[str, Any]) -> bool:
         """Hand out a queued trial; False if another worker did."""
         try:
             if not self.storage.set_trial_state_values(record.key, TrialState.RUNNING):
                 return False
         except UpdateFinishedTrialError:
             return False
-        self.storage.set_trial_user_attr(record.key, LEASE, lease)
+        self.storage.set_trial_user_attr(record.key, stored.LEASE, lease)
         return True
 
-    def set_expiry(self, record: TrialRecord, expires: float | None) -> None:
+    def set_expiry(self, record: stored.TrialRecord, expires: float | None) -> None:
         """Move the end of the lease of a running trial."""
         if record.point is None:
             lease = {"worker": record.worker, "expires": expires}
-            self.storage.set_trial_user_attr(record.key, LEASE, lease)
+            self.storage.set_trial_user_attr(record.key, stored.LEASE, lease)
         else:
-            self.storage.set_trial_user_attr(record.key, RENEWED, {"expires": expires})
+            self.storage.set_trial_user_attr(record.key, stored.RENEWED, {"expires": expires})
 
     def renew_lease(self, key: int, seconds: float) -> bool:
         """Restart the lease of a pending trial; False if it is finished. Thread-safe."""
         expiry = {"expires": self.clock.now() + seconds}
         try:
-            self.storage.set_trial_user_attr(key, RENEWED, expiry)
+            self.storage.set_trial_user_attr(key, stored.RENEWED, expiry)
         except UpdateFinishedTrialError:
             return False
         return True
 
-    def tell(self, record: TrialRecord, told: Told, at: Point | None = None) -> None:
+    def tell(self, record: stored.TrialRecord, told: Told, at: Point | None = None) -> None:
         """Write the outcome of a trial; noise, note and point first, with the value, so that none is lost."""
         if told.noise is not None or told.note or at is not None:
-            self.storage.set_trial_user_attr(record.key, TOLD, self._outcome(told, at))
+            self.storage.set_trial_user_attr(record.key, stored.TOLD, self._outcome(told, at))
         self.finish(record, told.value)
 
-    def finish(self, record: TrialRecord, value: float | None) -> None:
+    def finish(self, record: stored.TrialRecord, value: float | None) -> None:
         """Set the final state of a trial that was told."""
         if value is None:
             self.storage.set_trial_state_values(record.key, TrialState.FAIL)
@@ -197,10 +181,10 @@ class TrialStore:
             with suppress(UpdateFinishedTrialError):
                 self.finish(record, record.value)
 
-    def close(self, key: int, state: State, note: str = "") -> None:
+    def close(self, key: int, state: stored.State, note: str = "") -> None:
         """End a trial without a value, unless it is finished."""
         with suppress(UpdateFinishedTrialError):
-            self.storage.set_trial_user_attr(key, CLOSED, {"state": state.value, "note": note})
+            self.storage.set_trial_user_attr(key, stored.CLOSED, {"state": state.value, "note": note})
             self.storage.set_trial_state_values(key, TrialState.FAIL)
 
     # Finished trials
@@ -209,11 +193,11 @@ class TrialStore:
         """Append a correction to a finished trial; nothing is overwritten."""
         counter = self._n_corrections.get(trial, 0) + 1
         correction = {"kind": kind, "time": self.clock.now(), **values}
-        self.storage.set_study_user_attr(self.study_id, correction_key(trial, counter), correction)
+        self.storage.set_study_user_attr(self.study_id, stored.correction_key(trial, counter), correction)
 
     def tell_late(self, trial: int, told: Told, at: Point | None) -> None:
         """Append the outcome of a trial that was closed."""
-        self.add_correction(trial, TELL, **self._outcome(told, at))
+        self.add_correction(trial, stored.TELL, **self._outcome(told, at))
 
     def _outcome(self, told: Told, at: Point | None) -> dict[str, Any]:
         outcome: dict[str, Any] = {"value": told.value, "time": self.clock.now()}
