@@ -1,14 +1,19 @@
 """The command in processes of its own, for tests that kill them."""
 
+import signal
 import subprocess
 import sys
 import time
 
 
 def start(*arguments):
-    """The command, started."""
+    """The command, started; it hears Ctrl-C even if the tests run behind a shell that has it ignored."""
     return subprocess.Popen(
-        [sys.executable, "-m", "netbo", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "netbo", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
