@@ -1,19 +1,24 @@
 """The command in processes of its own, for tests that kill them."""
 
-import signal
 import subprocess
 import sys
 import time
+
+COMMAND = """
+import signal
+from netbo.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by what a shell starts with &
+main(prog_name="netbo")
+"""
 
 
 def start(*arguments):
     """The command, started; it hears Ctrl-C even if the tests run behind a shell that has it ignored."""
     return subprocess.Popen(
-        [sys.executable, "-m", "netbo", *arguments],
+        [sys.executable, "-c", COMMAND, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
