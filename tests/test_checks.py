@@ -1,15 +1,23 @@
 import numpy as np
 import pytest
 
-from netbo.checks import require_count, require_nonnegative, require_number, require_positive
+from netbo import checks
+from netbo.checks import (
+    memory_size,
+    require_count,
+    require_memory,
+    require_nonnegative,
+    require_number,
+    require_positive,
+)
 from netbo.errors import NetworkError, ParameterError
 
 
 @pytest.mark.parametrize("value", [2, 2.0, np.float32(2), np.int64(2), np.array(2.0)])
 def test_numbers_of_every_make_are_numbers(value):
-    checks = require_number, require_positive, require_nonnegative
+    each = require_number, require_positive, require_nonnegative
 
-    assert [check("x", value, "pass a float") for check in checks] == [2.0, 2.0, 2.0]
+    assert [check("x", value, "pass a float") for check in each] == [2.0, 2.0, 2.0]
 
 
 @pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, True, "2", None, [1.0]])
@@ -32,3 +40,30 @@ def test_what_counts_nothing_is_refused(value):
 def test_text_is_no_number():
     with pytest.raises(ParameterError, match="alpha must be a number, got '1'; pass a float"):
         require_number("alpha", "1", "pass a float")
+
+
+def test_the_memory_is_that_of_the_machine_or_its_container_or_what_was_said(tmp_path, monkeypatch):
+    monkeypatch.delenv("NETBO_MEMORY", raising=False)
+    limit = tmp_path / "memory.max"
+    monkeypatch.setattr(checks, "CONTAINER_LIMITS", (str(limit),))
+    whole = memory_size()
+    limit.write_text("max\n")
+
+    assert 1e8 < whole == memory_size()
+    limit.write_text("123456789\n")
+    assert memory_size() == 123456789
+    monkeypatch.setenv("NETBO_MEMORY", "2.5")
+    assert memory_size() == 2.5e9
+    require_memory(2.4e9, "a table", "make it smaller")
+    with pytest.raises(
+        ParameterError, match=r"a table, which takes some 2\.6 GB of memory, got 2\.5 GB; make it"
+    ):
+        require_memory(2.6e9, "a table", "make it smaller")
+
+
+@pytest.mark.parametrize("text", ["much", "-1", "nan"])
+def test_a_memory_that_is_no_number_is_refused(monkeypatch, text):
+    monkeypatch.setenv("NETBO_MEMORY", text)
+
+    with pytest.raises(ParameterError, match="NETBO_MEMORY must be a number of GB"):
+        memory_size()

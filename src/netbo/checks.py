@@ -1,6 +1,9 @@
 """Checks of numbers that callers pass: expected, got, try."""
 
 import math
+import os
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -64,6 +67,43 @@ def require_count(name: str, value: Any, remedy: str) -> int:
     if not is_whole(value) or value < 1:
         raise ParameterError(f"{name} must be a whole number of at least one, got {value!r}; {remedy}")
     return int(value)
+
+
+# Memory: what would not fit is refused before it is allocated, since the kernel kills without a word.
+
+MEMORY_VARIABLE = "NETBO_MEMORY"  # GB that may be used, instead of what the machine has
+CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+GB = 1e9
+UNKNOWN_MEMORY = 64 * GB  # of a machine that does not say
+
+
+def memory_size() -> float:
+    """Bytes that the machine or the container has, or as many GB as NETBO_MEMORY says."""
+    if chosen := os.environ.get(MEMORY_VARIABLE):
+        try:
+            size = float(chosen) * GB
+        except ValueError:
+            size = math.nan
+        if not size > 0:
+            raise ParameterError(f"{MEMORY_VARIABLE} must be a number of GB, got {chosen!r}; try 16")
+        return size
+    sizes = [UNKNOWN_MEMORY]
+    with suppress(AttributeError, OSError, ValueError):  # sysconf is not everywhere
+        sizes.append(float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE"))
+    for limit in CONTAINER_LIMITS:
+        with suppress(OSError, ValueError):  # "max" is no number
+            sizes.append(float(Path(limit).read_text(encoding="ascii")))
+    return min(sizes[1:] or sizes)
+
+
+def require_memory(size: float, what: str, remedy: str, *, error: type[BaseError] = ParameterError) -> None:
+    """Refuse what takes more bytes than there are; `what` begins the sentence."""
+    known = memory_size()
+    if size > known:
+        raise error(
+            f"{what}, which takes some {size / GB:.3g} GB of memory, got {known / GB:.3g} GB; {remedy} "
+            f"(or set {MEMORY_VARIABLE} to the GB that may be used)"
+        )
 
 
 def _plain(value: Any) -> Any:

@@ -1,9 +1,15 @@
-"""Files that are whole or not there: atomic replacement, and lines torn by a process killed while writing."""
+"""Files that are whole or not there, and files of others: data that is read, never run.
 
+Atomic replacement, lines torn by a process killed while writing, JSON and XML from anywhere.
+"""
+
+import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO, Any
+from xml.parsers import expat
 
 from netbo.errors import NetworkError
 
@@ -66,3 +72,48 @@ def _end_of_last_line(descriptor: int, size: int) -> int:
             return begin + found + 1
         end = begin
     return 0
+
+
+# Files of others
+
+
+def read_json(path: Path) -> Any:
+    """The document of a JSON file; what is none, or is nested without end, is refused by name."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as cause:
+        raise NetworkError(f"no file is called {str(path)!r}; check the path") from cause
+    except RecursionError as cause:
+        raise NetworkError(
+            f"{str(path)!r} is no JSON that can be read: it is nested too deeply; write it again"
+        ) from cause
+    except (ValueError, OSError) as cause:
+        raise NetworkError(f"{str(path)!r} is no JSON that can be read: {cause}; write it again") from cause
+
+
+class _RootFound(Exception):  # noqa: N818 - ends the parser, and is no error
+    pass
+
+
+def xml_root(file: IO[bytes], name: str) -> str:
+    """Name of the outermost element of an XML file, without its namespace; "" if it is no XML.
+
+    Refuses files that declare entities: a few lines of them can stand for gigabytes, or for other files.
+    """
+    found = []
+
+    def at_root(element: str, _: Any) -> None:
+        found.append(element.rpartition(":")[2])
+        raise _RootFound
+
+    def at_entity(entity: str, *_: Any) -> None:
+        raise NetworkError(
+            f"{name!r} declares the XML entity {entity!r}, and a network needs none; "
+            "write the file without <!ENTITY"
+        )
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler, parser.EntityDeclHandler = at_root, at_entity
+    with suppress(_RootFound, expat.ExpatError):
+        parser.ParseFile(file)
+    return found[0] if found else ""

@@ -76,9 +76,24 @@ def test_cells_have_a_positive_length(max_cell):
         FiniteElementSpace.build(netbo.interval(), max_cell=max_cell)
 
 
-def test_a_mesh_that_cannot_be_held_is_refused_before_it_is_made():
-    with pytest.raises(ParameterError, match=r"max_cell=1e-12 asks for 1e\+12 cells, at most 1e9 fit"):
+def test_a_mesh_that_cannot_be_held_is_refused_before_it_is_made(monkeypatch):
+    """With the nodes and the memory it would take; a machine of 25 GB was killed by 381 million nodes."""
+    with pytest.raises(
+        ParameterError,
+        match=r"max_cell=1e-12 asks for a mesh of \S+ nodes, which takes some 4e\+05 GB of mem",
+    ):
         FiniteElementSpace.build(netbo.interval(), max_cell=1e-12)
+    monkeypatch.setenv("NETBO_MEMORY", "0.004")  # 10,000 nodes of 400 bytes
+    with pytest.raises(
+        ParameterError,
+        match=r"of 10,001 nodes, which .*got 0\.004 GB; raise max_cell, to 0\.0001 at least.*NETBO_MEM",
+    ):
+        FiniteElementSpace.build(netbo.interval(), max_cell=1 / 10_001)
+    with pytest.raises(
+        ParameterError, match=r"a mesh of 20,000 nodes was asked for, which takes some 0\.008 GB"
+    ):
+        FiniteElementSpace.build(netbo.interval(), n_nodes=20_000)
+    assert FiniteElementSpace.build(netbo.interval(), max_cell=1 / 9_000).n_nodes == 9_001
 
 
 def test_a_budget_below_the_vertices_is_refused():

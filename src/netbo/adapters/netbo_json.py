@@ -18,13 +18,14 @@ import numpy as np
 from netbo.adapters.network import Addresses, Network, as_network
 from netbo.adapters.report import Duplicate, Gap, Join, LengthComparison, NetworkReport, Noded, Treated
 from netbo.errors import BaseError, NetworkError
-from netbo.files import write_text
+from netbo.files import read_json, write_text
 from netbo.geometry import Curves, MetricGraph
 from netbo.wording import quoted
 
 # Values that JSON lacks, written so that they come back as they were: tuples, arrays, NaN, dates.
 
 PLAIN = {int, str, bool, type(None)}
+DTYPES = ("|b1", "|i1", *(order + kind for order in "<>" for kind in ("i2", "i4", "i8", "f2", "f4", "f8")))
 TAG = "~"  # the single key of an encoded value is this and its kind
 
 
@@ -83,10 +84,19 @@ def decode(value: Any) -> Any:
         TAG + "dict": lambda entries: {key: decode(entry) for key, entry in entries.items()},
     }
     if kind == TAG + "array":
-        return _decode_array(value[kind], np.dtype(value["dtype"])).reshape(value["shape"])
+        return _decode_array(value[kind], _as_dtype(value["dtype"])).reshape(value["shape"])
     if kind not in readers:
         raise NetworkError(f"values must be of a known kind, got {kind!r}; the file is damaged or newer")
     return readers[kind](value[kind])
+
+
+def _as_dtype(name: Any) -> np.dtype[Any]:
+    """A type of numbers; one of text or bytes could claim gigabytes an entry."""
+    if name not in DTYPES:
+        raise NetworkError(
+            f"arrays must be of numbers, got the type {name!r:.40}; the file is damaged or newer"
+        )
+    return np.dtype(str(name))
 
 
 def _decode_array(values: Any, dtype: np.dtype[Any]) -> np.ndarray:
@@ -135,7 +145,15 @@ def load(document: Any) -> Network:
         columns["aliases"] = dict(columns["aliases"])
         network = Network(graph, _load_record(NetworkReport, document["report"]), Addresses(**columns))
         found = content_hash(graph)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as cause:
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        IndexError,
+        OverflowError,
+        RecursionError,
+    ) as cause:
         if isinstance(cause, BaseError) and "newer" in str(cause):
             raise
         raise NetworkError(
@@ -195,12 +213,7 @@ def read_network(path: str | Path) -> Network:
     NetworkError
         If there is no such file, or it is damaged: its checksum does not fit.
     """
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError as cause:
-        raise NetworkError(f"no file is called {str(path)!r}; check the path") from cause
-    except (ValueError, OSError) as cause:
-        raise NetworkError(f"{str(path)!r} is no JSON that can be read: {cause}; write it again") from cause
+    document = read_json(Path(path))
     try:
         return load(document)
     except NetworkError as cause:

@@ -20,6 +20,7 @@ from netbo.adapters.graph_links import (
 from netbo.adapters.links import Links
 from netbo.adapters.network import Network
 from netbo.errors import NetworkError
+from netbo.files import xml_root
 
 
 def read_networkx(
@@ -116,9 +117,19 @@ def _load(path: Path) -> Any:
 
     if not path.is_file():
         raise NetworkError(f"a GraphML file must exist, got {path}; check the path")
+    with path.open("rb") as content:
+        xml_root(content, str(path))
     try:
         return networkx.read_graphml(path)
-    except (KeyError, SyntaxError, TypeError, ValueError, networkx.NetworkXError) as cause:
+    except (
+        KeyError,
+        MemoryError,
+        RecursionError,
+        SyntaxError,
+        TypeError,
+        ValueError,
+        networkx.NetworkXError,
+    ) as cause:
         raise NetworkError(
             f"{path} must be GraphML, got {type(cause).__name__}: {cause}; "
             "read other formats with networkx and pass the graph"

@@ -19,6 +19,7 @@ from netbo.adapters.graph_links import (
 from netbo.adapters.links import Links
 from netbo.adapters.network import Network
 from netbo.errors import NetworkError
+from netbo.files import xml_root
 from netbo.optional import require
 
 
@@ -85,9 +86,11 @@ def _load(path: Path) -> Any:
     osmnx = require("osmnx", extra="osm", purpose="reading GraphML saved by OSMnx")
     if not path.is_file():
         raise NetworkError(f"a GraphML file must exist, got {path}; check the path")
+    with path.open("rb") as content:
+        xml_root(content, str(path))
     try:
         return osmnx.load_graphml(path)
-    except (KeyError, SyntaxError, TypeError, ValueError) as cause:
+    except (KeyError, MemoryError, RecursionError, SyntaxError, TypeError, ValueError) as cause:
         raise NetworkError(
             f"{path} must be GraphML saved by OSMnx, got {type(cause).__name__}: {cause}; "
             "read other GraphML with networkx.read_graphml and pass the graph"

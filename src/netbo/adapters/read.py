@@ -1,8 +1,6 @@
 """The function `read`: recognises the format of a source and calls its reader."""
 
 import inspect
-import json
-import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from importlib import import_module
@@ -12,7 +10,9 @@ from typing import Any
 from netbo.adapters.assembly.assemble import assemble
 from netbo.adapters.netbo_json import FORMAT, read_network
 from netbo.adapters.network import Network, as_network
+from netbo.adapters.topohub import KEY
 from netbo.errors import NetworkError
+from netbo.files import read_json
 from netbo.geometry import MetricGraph
 
 READERS = ("networkx", "geopandas", "osmnx", "wntr", "pandapower", "topohub", "swc")
@@ -25,9 +25,9 @@ SUFFIXES = {
     ".fgb": "geopandas",
     ".parquet": "geopandas",
     ".inp": "wntr",
+    ".kml": "geopandas",
     ".swc": "swc",
 }
-TOPOLOGY = re.compile(r"^[A-Za-z_]+/[\w-]+(/[\w-]+)*$")  # as topohub names them: sndlib/newyork
 SNIFFED = 200_000  # characters of a GraphML file that are searched for the marks of OSMnx
 
 
@@ -106,7 +106,7 @@ def _is_osmnx(graph: Any) -> bool:
 def _of_path(source: str | Path) -> str:
     path = Path(source)
     if not path.exists():
-        if isinstance(source, str) and TOPOLOGY.match(source):
+        if isinstance(source, str) and KEY.match(source):
             return "topohub"
         raise NetworkError(f"no file is called {str(source)!r}; check the path")
     suffix = path.suffix.lower()
@@ -124,10 +124,7 @@ def _of_path(source: str | Path) -> str:
 
 
 def _of_json(path: Path) -> str:
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as cause:
-        raise NetworkError(f"{str(path)!r} is no JSON that can be read: {cause}; write it again") from cause
+    document = read_json(path)
     if isinstance(document, dict):
         if document.get("format") == FORMAT:
             return "json"

@@ -1,5 +1,6 @@
 """Reader of topohub's telecommunication networks: SNDlib, Topology Zoo, backbones, CAIDA, Gabriel graphs."""
 
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from enum import Enum
@@ -17,6 +18,7 @@ from netbo.errors import NetworkError
 from netbo.optional import require
 from netbo.wording import listing
 
+KEY = re.compile(r"^[A-Za-z_]+/[\w-]+(/[\w-]+)*\Z")  # sndlib/newyork: a name, and no path to another file
 PLANE_TOLERANCE = 0.02  # stored positions and distances have two decimals
 
 
@@ -111,6 +113,8 @@ def links_from_topohub(
 
 def _stored(key: str) -> dict[str, Any]:
     topohub = require("topohub", extra="telecom", purpose="reading telecommunication networks")
+    if not isinstance(key, str) or not KEY.match(key):
+        raise NetworkError(f"no topology of topohub has the key {key!r:.80}; {_hint('')}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter(

@@ -9,12 +9,13 @@ import numpy as np
 from scipy import sparse
 
 from netbo.arrays import FloatArray, IntArray, SparseMatrix, read_only, sum_by
-from netbo.checks import require_positive
+from netbo.checks import memory_size, require_memory, require_positive
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Points
 from netbo.linalg import Topology
 
 _ROUNDING = 1e-12  # an edge of exactly n cells, up to rounding, gets n and not n + 1
+NODE_BYTES = 400  # of a search with one model; 330 were measured with 400,000 nodes, more with rougher priors
 NODE_TOLERANCE = 1e-10  # relative to the cell; a point nearer to a node is the node
 
 
@@ -221,15 +222,19 @@ def cells_by_size(lengths: FloatArray, max_cell: float, min_cells: int) -> IntAr
     """n_e = ceil(L_e / max_cell), at least min_cells (ssec: fem space on Gamma)."""
     require_positive("max_cell", max_cell, "a hundredth of the diameter is a start", kind="a positive length")
     cells = np.ceil(lengths / max_cell * (1 - _ROUNDING))
-    if cells.sum() > 1e9:
-        raise ParameterError(
-            f"max_cell={max_cell} asks for {cells.sum():.3g} cells, at most 1e9 fit; raise max_cell"
-        )
+    n_nodes = float(np.maximum(cells, min_cells).sum())
+    enough = float(lengths.sum()) / max(1.0, memory_size() / NODE_BYTES - len(lengths))
+    require_memory(
+        n_nodes * NODE_BYTES,
+        f"max_cell={max_cell:g} asks for a mesh of {n_nodes:,.0f} nodes",
+        f"raise max_cell, to {enough:.2g} at least; about 2,000 nodes are made without it",
+    )
     return np.maximum(cells.astype(np.int64), min_cells)
 
 
 def cells_by_budget(lengths: FloatArray, n_vertices: int, n_nodes: int, min_cells: int) -> IntArray:
     """The finest mesh of one cell size with at most n_nodes nodes, at least min_cells an edge."""
+    require_memory(float(n_nodes) * NODE_BYTES, f"a mesh of {n_nodes:,} nodes was asked for", "ask for fewer")
     fewest = n_vertices + len(lengths) * (min_cells - 1)
     if n_nodes < fewest:
         raise ParameterError(

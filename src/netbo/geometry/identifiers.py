@@ -32,7 +32,23 @@ def as_ids(ids: Iterable[Hashable] | None, count: int, kind: str) -> Ids:
         raise GraphError(
             f"{kind} ids must be unique, got {_repeated(known)!r} twice; add a counter to the id"
         )
+    _require_writable(known, kind)
     return known
+
+
+def _require_writable(ids: Ids, kind: str) -> None:
+    """Refuse names with half a character in them: no file could hold them."""
+    if isinstance(ids, range):
+        return
+    parts = (part for name in ids for part in (name if isinstance(name, tuple) else (name,)))
+    try:
+        "".join(part for part in parts if isinstance(part, str)).encode()
+    except UnicodeEncodeError as cause:
+        half = cause.object[cause.start]
+        raise GraphError(
+            f"{kind} ids must be text that can be written in UTF-8, got one with half a character "
+            f"({half!r}); repair the name"
+        ) from cause
 
 
 def as_sequence(ids: Iterable[Hashable]) -> Ids:

@@ -4,7 +4,7 @@ import json
 import logging
 import warnings
 from collections.abc import Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,14 +35,67 @@ def open_net(source: Any) -> tuple[Any, str]:
     if not path.is_file():
         raise NetworkError(f"a pandapower file must exist, got {path}; check the path")
     try:
+        harmless = json.dumps(_harmless(json.loads(path.read_text(encoding="utf-8")), path.name))
         with quiet():
-            net = pandapower.from_json(str(path))
+            net = pandapower.from_json_string(harmless, convert=True)
+    except NetworkError:
+        raise
     except Exception as cause:  # the parser raises whatever the broken file provokes
         raise NetworkError(
             f"a pandapower file must be JSON written by pandapower.to_json, got {type(cause).__name__} in "
             f"{path.name}; write it again"
         ) from cause
     return net, f"pandapower file {path.name}"
+
+
+# pandapower imports the modules that its files name, and makes objects of their classes. So it is given a
+# document written anew, in which every object was looked at: also those in text that is JSON once more.
+
+OF_PANDAS = ("pandas", "pandas.core.frame", "pandas.core.series")
+OBJECTS = {  # what a net is made of, by package; None: every class that pandapower itself lets pass
+    "builtins": ("complex", "tuple", "set", "frozenset"),
+    "pandas": None, "numpy": None, "shapely": None,
+    "networkx": ("MultiGraph",),
+    "geopandas": ("GeoDataFrame",),
+    "pandapower": None,
+}  # fmt: skip
+
+
+def _harmless(value: Any, file: str) -> Any:
+    """The same document if its objects are those of a net; pandapower is given nothing that was not seen."""
+    if isinstance(value, list):
+        return [_harmless(each, file) for each in value]
+    if isinstance(value, str):
+        return _harmless_text(value, file)
+    if not isinstance(value, dict):
+        return value
+    if "_module" in value or "_class" in value:
+        _require_known(value.get("_module"), value.get("_class"), file)
+        if value.get("_module") in OF_PANDAS and isinstance(value.get("_object"), str):
+            # pandas takes a path for its content, and has a parser of its own: it gets our writing
+            return {**value, "_object": json.dumps(_harmless(json.loads(value["_object"]), file))}
+    return {name: _harmless(each, file) for name, each in value.items()}
+
+
+def _harmless_text(text: str, file: str) -> str:
+    """Text as it is; if it is JSON with objects in it, these are looked at too."""
+    if text.lstrip()[:1] in ("{", "[", '"'):
+        inside = None
+        with suppress(ValueError):
+            inside = json.loads(text)
+        _harmless(inside, file)
+    return text
+
+
+def _require_known(module: Any, name: Any, file: str) -> None:
+    package = module.partition(".")[0] if isinstance(module, str) else None
+    classes = OBJECTS.get(package, ()) if package is not None else ()
+    if (classes is not None and name not in classes) or name in ("function", "method"):
+        raise NetworkError(
+            f"a pandapower file may hold objects of pandapower and its tables, got {name!r:.40} of the "
+            f"module {module!r:.60} in {file}; if you trust the file, open it with pandapower.from_json and "
+            "pass the net"
+        )
 
 
 def open_ends(net: Any) -> dict[int, set[int]]:

@@ -82,8 +82,8 @@ def open_model(source: Any) -> tuple[Any, str]:
     if not path.is_file():
         raise NetworkError(f"an EPANET file must exist, got {path}; check the path")
     try:
-        with _quiet():
-            return wntr.network.WaterNetworkModel(str(path)), f"EPANET file {path.name}"
+        with _quiet():  # a bare name might be one of wntr's own models
+            return wntr.network.WaterNetworkModel(str(path.absolute())), f"EPANET file {path.name}"
     except Exception as cause:  # wntr's parser raises whatever the broken line provokes
         raise NetworkError(
             f"an EPANET file must be readable by wntr, got {type(cause).__name__}: {cause} in {path.name}; "
