@@ -20,7 +20,10 @@ def test_numbers_of_every_make_are_numbers(value):
     assert [check("x", value, "pass a float") for check in each] == [2.0, 2.0, 2.0]
 
 
-@pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, True, "2", None, [1.0]])
+BAD = [0, -1.0, np.nan, np.inf, True, "2", None, [1.0], 10**400, 10**5000, np.timedelta64(2, "s")]
+
+
+@pytest.mark.parametrize("value", BAD, ids=range(len(BAD)))
 def test_what_is_not_positive_is_refused_and_shown(value):
     with pytest.raises(ParameterError, match=r"width must be a positive length, got .*; use metres"):
         require_positive("width", value, "use metres", kind="a positive length")
@@ -31,7 +34,7 @@ def test_numbers_of_numpy_are_shown_as_numbers_and_the_error_is_the_callers():
         require_nonnegative("snap", np.float64(-0.5), "use 0", kind="a finite distance", error=NetworkError)
 
 
-@pytest.mark.parametrize("value", [0, -1, 1.0, True, "1", None])
+@pytest.mark.parametrize("value", [0, -1, 1.0, True, "1", None, np.timedelta64(2, "s")])
 def test_what_counts_nothing_is_refused(value):
     with pytest.raises(ParameterError, match=r"n must be a whole number of at least one, got .*; try 1"):
         require_count("n", value, "try 1")

@@ -8,25 +8,31 @@ from typing import Any
 
 import numpy as np
 
-from netbo.errors import BaseError, ParameterError
+from netbo.errors import BaseError, ParameterError, shown
 
 
 def is_number(value: Any) -> bool:
     """Whether a value is one real number, of Python, numpy or an array of no dimension."""
     is_scalar = isinstance(value, int | float | np.integer | np.floating)
     is_array = isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiu"
-    return (is_scalar or is_array) and not isinstance(value, bool)
+    if not (is_scalar or is_array) or isinstance(value, bool | np.timedelta64):
+        return False
+    try:
+        float(value)
+    except Exception:  # a whole number beyond every float, or a class of somebody's own
+        return False
+    return True
 
 
 def is_whole(value: Any) -> bool:
     """Whether a value is a whole number of Python or numpy."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
 
 
 def require_number(name: str, value: Any, remedy: str) -> float:
     """The value as a float; refuse what is no number."""
     if not is_number(value):
-        raise ParameterError(f"{name} must be a number, got {value!r}; {remedy}")
+        raise ParameterError(f"{name} must be a number, got {shown(value)}; {remedy}")
     return float(value)
 
 
@@ -44,7 +50,7 @@ def require_positive(
     2.0
     """
     if not is_number(value) or not 0 < value < math.inf:
-        raise error(f"{name} must be {kind}, got {_plain(value)!r}; {remedy}")
+        raise error(f"{name} must be {kind}, got {shown(_plain(value))}; {remedy}")
     return float(value)
 
 
@@ -58,14 +64,14 @@ def require_nonnegative(
 ) -> float:
     """The value as a float; refuse what is not a finite number of at least zero."""
     if not is_number(value) or not 0 <= value < math.inf:
-        raise error(f"{name} must be {kind}, got {_plain(value)!r}; {remedy}")
+        raise error(f"{name} must be {kind}, got {shown(_plain(value))}; {remedy}")
     return float(value)
 
 
 def require_count(name: str, value: Any, remedy: str) -> int:
     """The value as an int; refuse what is not a whole number of at least one."""
     if not is_whole(value) or value < 1:
-        raise ParameterError(f"{name} must be a whole number of at least one, got {value!r}; {remedy}")
+        raise ParameterError(f"{name} must be a whole number of at least one, got {shown(value)}; {remedy}")
     return int(value)
 
 

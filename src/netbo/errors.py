@@ -1,5 +1,19 @@
 """The package's errors: each is a BaseError and the builtin a caller would expect."""
 
+LONGEST = 80  # characters of a value in a message
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: cut to its first characters, whatever it is.
+
+    >>> shown("low"), shown(10**5000)
+    ("'low'", 'a value of type int that cannot be printed')
+    """
+    try:
+        return repr(value)[:LONGEST]
+    except Exception:  # its own repr, or a whole number of thousands of digits
+        return f"a value of type {type(value).__name__} that cannot be printed"
+
 
 class BaseError(Exception):
     """Anything netbo raises on purpose; the message says what was expected, what was got, what to try."""

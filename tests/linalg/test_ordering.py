@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 import netbo
+from netbo.linalg import ordering
 from netbo.linalg.ordering import analyse
 
 
@@ -64,3 +65,53 @@ def test_fill_of_a_planar_network_stays_small():
     pattern = analyse(graph.n_vertices, graph.tails, graph.heads)
 
     assert len(pattern.rows) < 10 * graph.n_vertices
+
+
+def edges_of_hubs(n_hubs, n_leaves, rng):
+    """Every leaf hangs at one of the hubs, some at two; the hubs form a ring."""
+    leaves = np.arange(n_hubs, n_hubs + n_leaves)
+    tails = [np.arange(n_hubs), rng.integers(0, n_hubs, n_leaves), rng.integers(0, n_hubs, n_leaves // 4)]
+    heads = [np.roll(np.arange(n_hubs), 1), leaves, rng.choice(leaves, n_leaves // 4)]
+    return np.concatenate(tails), np.concatenate(heads)
+
+
+def test_hubs_come_last_and_fill_nothing_that_minimum_degree_would_not(monkeypatch):
+    """Minimum degree takes half a minute for a hub of 100,000 neighbours; what it finds is: hubs last."""
+    tails, heads = edges_of_hubs(5, 600, np.random.default_rng(3))
+    searched = analyse(605, tails, heads)
+    monkeypatch.setattr(ordering, "HUB", 50)
+    found = analyse(605, tails, heads)
+
+    assert_array_equal(np.sort(found.rank[:5]), np.arange(600, 605))
+    assert len(found.rows) <= len(searched.rows)
+
+
+def test_hubs_alone_are_ordered_too(monkeypatch):
+    monkeypatch.setattr(ordering, "HUB", 3)
+    tails, heads = np.triu_indices(6, 1)
+
+    assert_array_equal(np.sort(analyse(6, tails, heads).rank), np.arange(6))
+
+
+def test_the_answers_do_not_depend_on_where_hubs_stand(monkeypatch):
+    """Every order of elimination is right."""
+    graph = netbo.telecom(80, seed=3)
+    matern = netbo.Matern(alpha=1.0, range=1.0)
+    data = netbo.Observations(graph.points([0, 3, 5], [0.0, 0.0, 0.0]), [1.0, -1.0, 0.5])
+    means = []
+    for hub in (ordering.HUB, 4):
+        monkeypatch.setattr(ordering, "HUB", hub)
+        mesh = netbo.FiniteElementSpace.build(graph, n_nodes=400)
+        means.append(netbo.condition(netbo.whittle_matern(mesh, matern), data, noise=0.01).mean(mesh.nodes))
+
+    assert_allclose(*means, atol=1e-12)
+
+
+def test_a_star_of_a_hundred_thousand_edges_has_the_variances_of_its_symmetry():
+    """By hand: n - 1 modes are zero at the hub, tanh(1) at a tip; one has no slope there, coth(1)."""
+    graph = netbo.star(100_000, length=1.0)
+    prior = netbo.whittle_matern(graph, netbo.Matern(alpha=0.5, kappa=1.0, tau=1.0))
+    tips = graph.points([0, 50_000, 99_999], [1.0, 1.0, 1.0])
+
+    n = graph.n_edges
+    assert_allclose(prior.variance(tips), np.tanh(1.0) * (1 - 1 / n) + 1 / np.tanh(1.0) / n, rtol=1e-12)

@@ -142,7 +142,7 @@ def test_places_of_ones_own_are_closed_by_place():
     assert history[0].status is Status.PENDING
 
 
-@pytest.mark.parametrize("separation", [-0.1, np.inf, np.nan])
+@pytest.mark.parametrize("separation", [-0.1, np.inf, np.nan, None, "far"])
 def test_a_separation_that_is_no_length_is_refused(separation):
     with pytest.raises(ParameterError, match="separation must be a length, not negative, got"):
         eligible(separation=separation)

@@ -8,7 +8,7 @@ import pytest
 from netbo import Point
 from netbo.errors import ObservationError
 from netbo.optimize.evaluation import Attempt, Failure, as_answer, last_line
-from support.objectives import fails_near_the_tail
+from support.objectives import Unreadable, fails_near_the_tail, sometimes_unreadable
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,25 @@ def test_nan_is_a_value_that_failed_and_none_the_noise_of_all():
 def test_anything_else_is_named_in_the_error(returned):
     with pytest.raises(ObservationError, match=f"must return a number.*type {type(returned).__name__};"):
         as_answer(returned)
+
+
+UNREADABLE = [10**400, 10**5000, -(10**400), (10**400, 1.0), (1.0, Unreadable()), Unreadable()]
+
+
+@pytest.mark.parametrize("returned", UNREADABLE, ids=range(len(UNREADABLE)))
+def test_an_answer_that_raises_is_named_with_what_it_raised(returned):
+    with pytest.raises(ObservationError, match=r"could not be read as one \((Overflow|Runtime)Error\)"):
+        as_answer(returned)
+
+
+def test_an_answer_that_raises_is_a_failure_of_the_objective_where_its_exception_is_caught():
+    attempt = Attempt(sometimes_unreadable, (Exception,))
+    failures = [attempt(Point(0, z)) for z in (0.1, 0.3, 1.9)]
+
+    assert all(type(failure) is Failure for failure in failures)
+    assert ["OverflowError" in failure.text for failure in failures] == [True, True, False]
+    with pytest.raises(ObservationError, match="could not be read"):
+        Attempt(sometimes_unreadable, ())(Point(0, 0.1))
 
 
 def test_an_expected_exception_becomes_its_traceback_from_the_objective_on():

@@ -4,6 +4,7 @@ import sys
 import threading
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -12,10 +13,11 @@ from pandas.testing import assert_frame_equal
 from netbo import MetricGraph, Optimizer, interval, open_rectangle, star
 from netbo.errors import ObservationError, ParameterError
 from netbo.optimize.design import Maximin
+from netbo.optimize.evaluation import process_pool
 from netbo.optimize.loop import maximize, minimize, run
 from netbo.optimize.stopping import Budget, Target
 from netbo.optimize.trials import Status
-from support.objectives import dies, fails_near_the_tail, negated_wave, wave
+from support.objectives import dies, fails_near_the_tail, negated_wave, sometimes_unreadable, wave
 
 SMALL = {"max_cell": 0.1, "design": Maximin(4)}  # about 60 nodes on a star of three arms of length two
 PATIENCE = 60  # seconds until a thread that waits in vain gives up
@@ -140,6 +142,19 @@ def test_a_wrong_return_is_an_error_and_not_a_failure(returned, name):
         maximize(lambda x: returned, arms(), budget=5, **SMALL)
 
     assert statuses(caught.value.result) == [Status.CANCELLED]
+
+
+@pytest.mark.parametrize("executor", [None, "threads", "processes"])
+def test_an_answer_that_raises_is_a_failed_trial_with_its_reason(executor):
+    """Numbers beyond every float, and objects that cannot be read, printed or sent to another process."""
+    pools = {"threads": lambda: ThreadPoolExecutor(1), "processes": lambda: process_pool(1)}
+    with pools[executor]() if executor else nullcontext() as pool:
+        result = maximize(sometimes_unreadable, arms(), budget=6, executor=pool, **SMALL)
+    notes = [trial.note for trial in result.optimizer.history if trial.status is Status.FAILED]
+
+    assert notes
+    assert statuses(result).count(Status.OBSERVED) == 6 - len(notes) > 0
+    assert all("could not be read as one" in note for note in notes)
 
 
 def test_infinity_is_refused():

@@ -104,3 +104,25 @@ def test_scales_are_numbers(value):
         Matern(alpha=1.0, kappa=value)
     with pytest.raises(ParameterError, match=r"alpha must be a number, got .*; pass a float"):
         Matern(alpha=value, kappa=1.0)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"range": 1e308},
+        {"range": 1e-300},
+        {"kappa": 1e200},
+        {"kappa": 1e-200},
+        {"range": 1.0, "sigma": 1e200},
+        {"range": 1.0, "sigma": 1e-200},
+        {"range": 1.0, "tau": 1e300},
+    ],
+)
+def test_a_variance_that_is_no_number_is_refused(options):
+    with pytest.raises(ParameterError, match=r"variance of the field must be a number .* got alpha=1"):
+        Matern(alpha=1.0, **options)
+
+
+def test_an_infinite_smoothness_is_refused():
+    with pytest.raises(ParameterError, match="alpha must be above 1/4, got inf"):
+        Matern(alpha=math.inf, range=1.0)

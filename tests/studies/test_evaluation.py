@@ -5,6 +5,7 @@ import pytest
 from netbo.errors import ParameterError
 from netbo.studies import Evaluator, StudyError
 from netbo.studies.evaluation import evaluator
+from support.objectives import sometimes_unreadable
 from support.studies import (
     GRAPH,
     endless,
@@ -38,6 +39,16 @@ def test_what_is_no_value_has_a_reason(objective, reason):
 
     assert found.value is None
     assert reason in found.note
+
+
+@pytest.mark.parametrize("timeout", [None, 60.0])
+def test_an_answer_that_raises_is_a_failure_here_and_in_a_process_of_its_own(timeout):
+    with evaluator(sometimes_unreadable, timeout=timeout) as evaluate:
+        found = [evaluate(point) for point in GRAPH.points([0, 0, 0], [0.1, 1.9, 1.0])]
+
+    assert [each.value is None for each in found] == [True, True, False]
+    assert "could not be read as one (OverflowError)" in found[0].note
+    assert "could not be read as one (RuntimeError)" in found[1].note
 
 
 def test_a_value_may_bring_its_noise():

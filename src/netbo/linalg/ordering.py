@@ -11,6 +11,7 @@ from netbo.linalg.runtime import kernel
 
 DENSE_FRACTION = 0.98  # of the blocks of a trailing part; above it LAPACK-like panels beat sparse columns
 SMALLEST_TAIL = 48  # vertices; below it a dense tail saves nothing
+HUB = 4_096  # neighbours from which minimum degree takes time quadratic in them: such vertices come last
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +61,20 @@ def analyse(n_vertices: int, tails: IntArray, heads: IntArray) -> Pattern:
 
 
 def _minimum_degree(n_vertices: int, tails: IntArray, heads: IntArray) -> IntArray:
-    """Vertices in elimination order."""
+    """Vertices in elimination order; hubs last, as they would be, without the time it takes to find out."""
     proper = tails != heads
     i, j = tails[proper], heads[proper]
     ones = np.ones(2 * len(i))
     adjacency = sparse.coo_array((ones, (np.r_[i, j], np.r_[j, i])), (n_vertices, n_vertices)).tocsc()
     adjacency.data[:] = -0.9
     degree = np.diff(adjacency.indptr)
+    is_hub = degree > HUB
+    if is_hub.any():
+        usual, hubs = np.flatnonzero(~is_hub), np.flatnonzero(is_hub)
+        number, between = np.cumsum(~is_hub) - 1, ~(is_hub[i] | is_hub[j])
+        if len(usual):
+            usual = usual[_minimum_degree(len(usual), number[i[between]], number[j[between]])]
+        return np.concatenate([usual, hubs])
     diagonal = sparse.diags_array(degree + 1.0, format="csc")
     # SuperLU does not hand out its ordering alone; factoring this dominant matrix costs one scalar factor.
     options = {"SymmetricMode": True}

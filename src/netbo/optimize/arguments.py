@@ -22,7 +22,7 @@ from netbo.acquisition import (
 )
 from netbo.adapters import Network
 from netbo.checks import is_number, is_whole
-from netbo.errors import ObservationError, OptionError, ParameterError, PointError
+from netbo.errors import ObservationError, OptionError, ParameterError, PointError, shown
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Point, Points
 from netbo.optimize.continuum import Continuum
@@ -69,7 +69,7 @@ def require_options(options: Mapping[str, object], function: Callable[..., objec
             close = get_close_matches(option, known, 1)
             advice = f"did you mean {close[0]}?" if close else "leave it out"
             raise OptionError(
-                f"options of {name} are {', '.join(known)}, got {option}={value!r:.80}; {advice}"
+                f"options of {name} are {', '.join(known)}, got {option}={shown(value)}; {advice}"
             )
 
 
@@ -82,7 +82,7 @@ def as_told(value: Any, noise: Any = None, note: str = "") -> Told:
     if value is None or (isinstance(value, str) and value == FAILED):
         return Told(None, variance, note)
     if not is_number(value):
-        raise ObservationError(f"a value must be a number, NaN or 'failed', got {value!r:.80}; pass a float")
+        raise ObservationError(f"a value must be a number, NaN or 'failed', got {shown(value)}; pass a float")
     number = float(value)
     if math.isinf(number):
         raise ObservationError(
@@ -95,7 +95,7 @@ def _as_own_noise(noise: Any) -> float | None:
     if noise is None:
         return None
     if not is_number(noise):
-        raise ObservationError(f"noise must be a variance, got {noise!r:.80}; pass a float")
+        raise ObservationError(f"noise must be a variance, got {shown(noise)}; pass a float")
     variance = float(noise)
     if math.isnan(variance):
         return None
@@ -114,7 +114,7 @@ def as_subjects(subject: Any, graph: MetricGraph) -> tuple[list[int | Point], bo
         return [_as_subject(subject, graph)], True
     if isinstance(subject, str) or not isinstance(subject, Iterable):
         raise ObservationError(
-            f"tell needs a suggestion, its id or a point, got {subject!r:.80}; pass what ask() returned"
+            f"tell needs a suggestion, its id or a point, got {shown(subject)}; pass what ask() returned"
         )
     return [_as_subject(each, graph) for each in subject], False
 
@@ -135,7 +135,7 @@ def as_place(place: Any, graph: MetricGraph) -> Point:
         return graph.bind(place)[0]
     if not isinstance(place, Point):
         raise PointError(
-            f"a place must be a Point or Points, got {place!r:.80}; "
+            f"a place must be a Point or Points, got {shown(place)}; "
             "make one with graph.points(edge, distance)"
         )
     return Points.at(place, graph=graph)[0]
@@ -155,7 +155,7 @@ def spread(values: Any, n: int, is_single: bool, name: str) -> Sequence[Any]:
 
 
 def _refuse(values: Any, n: int) -> Sequence[Any]:
-    raise ObservationError(f"values must be one for each of {n} trials, got {values!r:.80}; pass a sequence")
+    raise ObservationError(f"values must be one for each of {n} trials, got {shown(values)}; pass a sequence")
 
 
 # Names of presets, acquisitions and directions; numbers.
@@ -192,7 +192,7 @@ def as_sign(direction: str) -> int:
 
 def _named(what: str, name: Any, known: Mapping[str, T]) -> T:
     if not isinstance(name, str) or name not in known:
-        raise ParameterError(f"{what} must be one of {', '.join(known)}, or an object, got {name!r}")
+        raise ParameterError(f"{what} must be one of {', '.join(known)}, or an object, got {shown(name)}")
     return known[name]
 
 
@@ -202,7 +202,7 @@ def as_noise(noise: float | None) -> float | None:
         return None
     if not is_number(noise) or not 0 <= noise < math.inf:
         raise ParameterError(
-            f"noise must be a variance, 0.0 for exact values or None to learn it, got {noise!r}; "
+            f"noise must be a variance, 0.0 for exact values or None to learn it, got {shown(noise)}; "
             "square a standard deviation"
         )
     return float(noise)
@@ -211,7 +211,9 @@ def as_noise(noise: float | None) -> float | None:
 def as_seed(seed: int) -> int:
     """A seed of random streams."""
     if not is_whole(seed) or seed < 0:
-        raise ParameterError(f"seed must be a whole number, not negative, got {seed!r}; 0 is as good as any")
+        raise ParameterError(
+            f"seed must be a whole number, not negative, got {shown(seed)}; 0 is as good as any"
+        )
     return int(seed)
 
 
@@ -278,11 +280,13 @@ def as_design(design: Design | int | None, preset: Preset, graph: MetricGraph) -
             return replace(usual, size=int(design))  # type: ignore[type-var]
         except TypeError as cause:
             raise ParameterError(
-                f"a number as design needs a preset whose design has a size to set, got {usual!r:.80}; "
+                f"a number as design needs a preset whose design has a size to set, got {shown(usual)}; "
                 f"pass a design, as in Maximin({design})"
             ) from cause
     if not isinstance(design, Design):
-        raise ParameterError(f"design must be a design or how many places it has, got {design!r:.80}; pass 8")
+        raise ParameterError(
+            f"design must be a design or how many places it has, got {shown(design)}; pass 8"
+        )
     return design
 
 
@@ -299,7 +303,7 @@ def as_search(candidates: Candidates, space: FiniteElementSpace) -> SearchSpace:
     if not isinstance(candidates, SearchSpace):
         raise ParameterError(
             f"candidates must be points, what is forbidden, a search space or 'continuum', got "
-            f"{candidates!r:.80}; make points with graph.points(edges, distances)"
+            f"{shown(candidates)}; make points with graph.points(edges, distances)"
         )
     if not space.graph.has_edges_of(candidates.graph):
         raise ParameterError(

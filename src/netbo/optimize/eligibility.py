@@ -7,7 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from netbo.arrays import BoolArray, FloatArray
-from netbo.errors import ExhaustedError, ParameterError
+from netbo.checks import require_nonnegative
+from netbo.errors import ExhaustedError
 from netbo.geometry import MetricGraph, PlaceIndex, Points
 from netbo.optimize.search_space import SearchSpace, Surroundings
 from netbo.optimize.trials import History, Status, Trial
@@ -31,11 +32,9 @@ class EligibleCandidates:
     _distances: dict[tuple[int, float], FloatArray] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.separation < np.inf:
-            raise ParameterError(
-                f"separation must be a length, not negative, got {self.separation}; "
-                "0 lets suggestions be neighbours"
-            )
+        require_nonnegative(
+            "separation", self.separation, "0 lets suggestions be neighbours", kind="a length, not negative"
+        )
 
     @cached_property
     def _index(self) -> PlaceIndex:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import numpy as np
 
 from netbo.checks import require_count
-from netbo.errors import ObservationError, ParameterError
+from netbo.errors import ObservationError, ParameterError, shown
 from netbo.geometry import Point
 
 if TYPE_CHECKING:
@@ -250,38 +250,61 @@ Objective = Callable[[Point], Any]  # a number, NaN if it failed, or a pair of v
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An exception that was expected, as text."""
+    """An evaluation without a value: the exception that was expected, as text."""
 
     text: str
+
+
+class WrongReturn(Failure):
+    """The objective returned what is never a value: it is the objective that is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """The objective, its expected exceptions caught where they happen: what is raised is not a failed value.
 
-    It travels to other processes if the objective does.
+    It travels to other processes if the objective does, and so does whatever it returns.
     """
 
     objective: Objective
     catch: tuple[type[BaseException], ...]
 
-    def __call__(self, point: Point) -> Any:
-        """What the objective returns, or a Failure."""
+    def __call__(self, point: Point) -> float | tuple[float, float] | Failure:
+        """The value, the pair of value and noise variance, or a Failure."""
         try:
-            return self.objective(point)
+            returned = self.objective(point)
         except self.catch as error:
             below = None if error.__traceback__ is None else error.__traceback__.tb_next
             return Failure("".join(traceback.format_exception(type(error), error, below)))
+        try:
+            value, noise = as_answer(returned)
+        except ObservationError as error:
+            if error.__cause__ is None:
+                return WrongReturn(str(error))
+            if isinstance(error.__cause__, self.catch):
+                return Failure(str(error))
+            raise
+        return value if noise is None else (value, noise)
 
 
 def as_answer(returned: Any) -> tuple[float, float | None]:
-    """Value and noise variance from what an objective returned; None is the noise of all values."""
+    """Value and noise variance from what an objective returned; None is the noise of all values.
+
+    An error with a cause says that the answer raised it when it was read, without one that it is of no use.
+    """
     is_pair = isinstance(returned, tuple | list) and len(returned) == 2
-    value, noise = map(_as_number, returned) if is_pair else (_as_number(returned), None)
+    got = f"{shown(returned)} of type {type(returned).__name__}"
+    try:
+        value, noise = map(_as_number, returned) if is_pair else (_as_number(returned), None)
+    except Exception as error:
+        raise ObservationError(
+            f"the objective must return a number, got {got}, which could not be read as one "
+            f"({type(error).__name__}); return a float, NaN if the measurement failed"
+        ) from error
     if value is None or (is_pair and noise is None and returned[1] is not None):
         raise ObservationError(
-            f"the objective must return a number or a pair (value, noise variance), got {returned!r:.80} "
-            f"of type {type(returned).__name__}; return a float, NaN if the measurement failed"
+            f"the objective must return a number or a pair (value, noise variance), got {got}; "
+            "return a float, NaN if the measurement failed"
         )
     return value, noise
 
@@ -290,7 +313,7 @@ def _as_number(x: Any) -> float | None:
     """A real number of any package's making, or None if it is something else."""
     if isinstance(x, bool):
         return None
-    if isinstance(x, Real):
+    if isinstance(x, Real) and not isinstance(x, np.timedelta64):
         return float(x)
     array = np.asarray(x) if hasattr(x, "__array__") else np.empty(1)
     return float(array) if array.shape == () and array.dtype.kind in "fiu" else None

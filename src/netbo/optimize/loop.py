@@ -15,6 +15,7 @@ from netbo.optimize.evaluation import (
     Attempt,
     Failure,
     Objective,
+    WrongReturn,
     as_answer,
     as_completed,
     count_workers,
@@ -312,6 +313,8 @@ class LoopState:
 
     def _record(self, future: Future[Any]) -> Trial:
         answer, suggestion = future.result(), self.in_flight[future]
+        if isinstance(answer, WrongReturn):
+            raise ObservationError(answer.text)
         if isinstance(answer, Failure):
             self.optimizer.tell(suggestion, nan, note=answer.text)
         else:

@@ -7,6 +7,7 @@ from netbo.checks import require_number, require_positive
 from netbo.errors import ParameterError
 
 SMALLEST_ALPHA = 0.25  # at and below it the field is no function: its variance is infinite
+LARGEST_LOG = 690.0  # of a variance that is still a number, and so is its reciprocal
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -54,12 +55,14 @@ class Matern:
         sigma: float | None = None,
     ) -> None:
         alpha = require_number("alpha", alpha, "pass a float")
-        if not alpha > SMALLEST_ALPHA:
+        if not SMALLEST_ALPHA < alpha < math.inf:
             raise ParameterError(
                 f"alpha must be above 1/4, got {alpha}; 1 is a smooth start, 1/2 a rough one"
             )
         if (kappa is None) == (range is None):
             raise ParameterError(f"give kappa or range, one of them, got kappa={kappa} and range={range}")
+        if tau is not None:
+            tau = _positive("tau", tau)
         if tau is not None and sigma is not None:
             raise ParameterError(f"give tau or sigma, not both, got tau={tau} and sigma={sigma}")
         if tau is None and sigma is None:
@@ -68,12 +71,17 @@ class Matern:
         if kappa is None:
             kappa = math.sqrt(8 * nu) / _positive("range", range)
         kappa = _positive("kappa", kappa)
+        size = f"sigma={sigma}" if tau is None else f"tau={tau}"
         if tau is None:
-            tau = math.exp((_log_unit_variance(alpha) - 2 * nu * math.log(kappa)) / 2) / _positive(
-                "sigma", sigma
-            )
-        for name, value in (("alpha", alpha), ("kappa", kappa), ("tau", _positive("tau", tau))):
+            exponent = (_log_unit_variance(alpha) - 2 * nu * math.log(kappa)) / 2
+            tau = _exp(exponent) / _positive("sigma", sigma)
+        for name, value in (("alpha", alpha), ("kappa", kappa), ("tau", tau)):
             object.__setattr__(self, name, value)
+        if tau in (0.0, math.inf) or abs(2 * nu * math.log(kappa) + 2 * math.log(tau)) > LARGEST_LOG:
+            raise ParameterError(
+                f"the variance of the field must be a number of ordinary size, got alpha={alpha:g}, "
+                f"range={self.range:g} and {size}; change the unit of length or of the values"
+            )
 
     @property
     def nu(self) -> float:
@@ -116,6 +124,10 @@ class Matern:
             range=self.range if range is None else range,
             sigma=self.sigma if sigma is None else sigma,
         )
+
+
+def _exp(x: float) -> float:
+    return math.exp(min(max(x, -LARGEST_LOG), LARGEST_LOG))
 
 
 def _log_unit_variance(alpha: float) -> float:
