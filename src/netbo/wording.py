@@ -1,9 +1,27 @@
-"""Names and counts in sentences for people."""
+"""Names, counts, lengths and places in sentences for people."""
 
+import math
 from collections.abc import Iterable
 
 FEW = 3  # examples in a report
 SHOWN = 8  # names in one sentence of a message; more are counted
+LONGEST = 80  # characters of a value in a message
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: cut to its first characters, whatever it is.
+
+    >>> shown("low"), shown(10**5000)
+    ("'low'", 'a value of type int that cannot be printed')
+    """
+    try:
+        return repr(value)[:LONGEST]
+    except Exception:  # its own repr, or a whole number of thousands of digits
+        return f"a value of type {type(value).__name__} that cannot be printed"
+
+
+SIGNIFICANT = 9  # digits of a place whose unit nobody knows: centimetres if it is degrees, or metres
+CENTIMETRE = {"m": 2, "km": 5, "ft": 2, "US ft": 2, "degrees": 7}  # decimals that tell them apart, by unit
 
 
 def counted(count: int, singular: str, plural: str | None = None) -> str:
@@ -43,3 +61,35 @@ def listing(names: Iterable[object]) -> str:
     known = list(names)
     shown = quoted(known[:SHOWN], none="")
     return shown if len(known) <= SHOWN else f"{shown}, ... ({len(known)} in all)"
+
+
+def positional(value: float, decimals: int | None = None) -> str:
+    """A coordinate in digits to be typed: so many decimals, or nine digits; no exponent, no idle zeros.
+
+    >>> positional(5549961.2345, 2), positional(14.40251234567, 7), positional(0.1 + 0.2), positional(-0.0)
+    ('5549961.23', '14.4025123', '0.3', '0')
+    """
+    if not math.isfinite(value):
+        return str(value)
+    if decimals is None:
+        decimals = max(CENTIMETRE["m"], SIGNIFICANT - _before_the_point(value))
+    text = f"{value:.{decimals}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
+
+
+def length(value: float, unit: str | None = None) -> str:
+    """A length or a distance with its unit, to the centimetre where the unit is known; never an exponent.
+
+    >>> length(1234567.891, "m"), length(3.2, "km"), length(1 / 3)
+    ('1234567.89 m', '3.2 km', '0.333333')
+    """
+    if unit in CENTIMETRE:
+        return f"{positional(value, CENTIMETRE[unit])} {unit}"
+    text = positional(value, max(0, 6 - _before_the_point(value)))
+    return f"{text} {unit}" if unit else text
+
+
+def _before_the_point(value: float) -> int:
+    """Digits before the decimal point, negative for zeros after it."""
+    return math.floor(math.log10(abs(value))) + 1 if value and math.isfinite(value) else 1

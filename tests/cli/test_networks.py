@@ -466,6 +466,17 @@ def test_suggest_gives_the_next_places_and_the_best_so_far(here):
     assert len(pd.read_csv(here / "next" / "next.csv")) == 5
 
 
+def test_suggest_gives_no_spread_before_five_values(here):
+    measurements(here, n=4)
+    columns = ["--value=level", "--edge=pipe", "--distance=km"]
+    shown = run("suggest", "pipes.json", "--data=levels.csv", *columns)
+    told = json.loads(run("suggest", "pipes.json", "--data=levels.csv", *columns, "--json").stdout)
+
+    assert "sd: too few values to say" in shown.stdout
+    assert " sd\n" not in shown.stdout
+    assert {row["sd"] for row in [told["recommended"], *told["next"]]} == {None}
+
+
 def test_suggest_names_the_columns_there_are(here):
     measurements(here)
     shown = run("suggest", "pipes.json", "--data=levels.csv", "--edge=pipe", "--distance=km")

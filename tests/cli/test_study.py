@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from matplotlib.image import imread
+from shapely import LineString
 
 import netbo
 from netbo.adapters.netbo_json import content_hash, write_network
@@ -380,20 +381,71 @@ def test_a_file_with_one_bad_row_leaves_no_row_behind(here, line, message):
 def test_status_says_what_is_known_and_who_is_at_work(here):
     create()
     run("import", "levels.csv", *COLUMNS)
+    run("import", "levels.csv", *COLUMNS, "--again")
     run("ask", "--worker=anna")
     text, document = run("status", "-n", 2), told("status")
     best, found = leak().best(), leak().recommend()
 
-    assert "3 observed, 1 pending" in text
-    assert "(the last 2 of 4; -n 4 shows all)" in text
+    assert "6 observed, 1 pending" in text
+    assert "(the last 2 of 7; -n 7 shows all)" in text
     assert f"best         12 at edge west, 3 km from 1 (7, 0), trial {best.id}" in text
     assert f"{found.mean:.6g}, 95 % between {found.low:.6g} and {found.high:.6g}" in text
-    assert re.search(r"^ *3 .* anna +\d+ s +none$", text, re.MULTILINE)
-    assert document["counts"] == {"observed": 3, "pending": 1}
+    assert re.search(r"^ *6 .* anna +\d+ s +none$", text, re.MULTILINE)
+    assert document["counts"] == {"observed": 6, "pending": 1}
     assert (document["best"]["value"], document["best"]["x"]) == (12.0, 7.0)
     assert document["recommendation"]["low"] == found.low
-    assert len(document["trials"]) == 4
-    assert document["trials"][3]["age"] >= 0
+    assert len(document["trials"]) == 7
+    assert document["trials"][6]["age"] >= 0
+
+
+def test_before_five_values_status_gives_no_interval(here):
+    """One value would be shown with an interval of a hair's breadth."""
+    create()
+    run("import", "levels.csv", *COLUMNS)
+    text, document = run("status"), told("status")
+    found = leak().recommend()
+
+    assert f": {found.mean:.6g}, 95 % too few values to say" in text
+    assert "between" not in text
+    assert document["recommendation"].items() >= {
+        "mean": found.mean, "sd": None, "low": None, "high": None, "doubt": "too few values to say",
+    }.items()  # fmt: skip
+
+
+def test_status_says_what_speaks_against_the_model_as_the_summary_does(here):
+    run("create", "pipes.json", "--max-cell=0.5")
+    for distance in range(6):
+        leak().add_observation(leak().graph.points("west", [distance * 0.9])[0], 30.0)
+    warnings = leak().summary().warnings
+
+    assert any("stopped at its bound" in text for text in warnings)
+    shown = [text for text in run("status").splitlines() if text.startswith("warning: ")]
+    assert shown == [f"warning: {text}" for text in warnings]
+    assert told("status")["warnings"] == list(warnings)
+
+
+# Coordinates to stand on the spot by
+
+
+LINES = {
+    "EPSG:4326": [(14.4025123, 50.1003), (14.4325, 50.1203)],
+    "EPSG:32633": [(458000.5, 5549961.25), (458000.5, 5560000)],
+}
+
+
+@pytest.mark.parametrize(("crs", "decimals"), [("EPSG:4326", 7), ("EPSG:32633", 2)])
+def test_coordinates_have_the_digits_of_a_centimetre_and_no_exponent(here, crs, decimals):
+    gpd.GeoDataFrame({"name": ["a"]}, geometry=[LineString(LINES[crs])], crs=crs).to_file("line.gpkg")
+    run("create", "line.gpkg", "--design=3")
+    row = told("ask")["suggestions"][0]
+    asked = run("ask", "--worker=x")
+    run("tell", "0", "1.0")
+    status = run("status")
+
+    shown = [f"{row[axis]:.{decimals}f}".rstrip("0").rstrip(".") for axis in "xy"]
+    assert all(text in status.split() for text in shown)
+    assert f"({', '.join(shown)})" in status
+    assert "e+" not in asked + status
 
 
 def test_the_status_of_a_new_study_is_short(here):

@@ -121,6 +121,14 @@ def test_a_network_gives_its_addresses_and_its_report(tmp_path):
     assert "two streets" in path.read_text()
 
 
+def test_before_five_values_it_gives_no_interval(tmp_path):
+    path = write_page(result(values=[1.0, 2.0, 3.0, 4.0]), tmp_path / "few.html")
+    heads = {cell for row in read(path).rows for cell in row}
+
+    assert heads.isdisjoint({"sd", "low (95 %)", "high (95 %)", "range", "values inside"})
+    assert "95 % intervals: too few values to say" in path.read_text()
+
+
 def test_it_can_be_written_without_values_and_without_coordinates(tmp_path):
     bare = MetricGraph([0, 1], [1, 2], [20.0, 30.0])
     empty = Result(Optimizer(bare, max_cell=1.0), "not begun")

@@ -119,6 +119,49 @@ def test_the_next_kernel_is_the_next_even_if_all_weights_but_one_vanish():
     assert _kernel(FakeOutcome()) == "c (weight 100%; 1000.00 in log evidence ahead of b)"
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_before_five_values_nothing_is_said_of_how_sure_the_model_is(n):
+    """A fit to so few takes them for all there is: one value would give a hair's breadth of an interval."""
+    optimizer = along(network_optimizer(noise=None), 5, np.sin)
+    for trial in range(n, 5):
+        optimizer.withdraw(trial)
+    summary, found = optimizer.summary(), optimizer.recommend()
+
+    assert summary.doubt == "too few values to say"
+    assert line(summary, "recommend").endswith(f": {found.mean:.6g} (95 %: too few values to say)")
+    assert line(summary, "range") == "range      too few values to say"
+    assert line(summary, "noise sd") == "noise sd   too few values to say"
+    assert "%" not in str(optimizer.check())
+    assert found.low < found.mean < found.high
+
+
+def test_from_five_values_on_there_is_an_interval():
+    optimizer = along(network_optimizer(noise=None), 5, np.sin)
+
+    assert optimizer.summary().doubt is None
+    assert f"to {optimizer.recommend().high:.6g})" in line(optimizer.summary(), "recommend")
+
+
+def test_equal_values_say_nothing_of_how_sure_the_model_is():
+    """What is learned from them is the bound of the fit, however many they are."""
+    optimizer = network_optimizer(noise=None)
+    optimizer.tell(GRAPH.points("side", np.linspace(0.0, 4.0, 8)), np.full(8, 37.65))
+    summary = optimizer.summary()
+
+    assert summary.doubt == "all values are equal, too little to say"
+    assert line(summary, "recommend").endswith("(95 %: all values are equal, too little to say)")
+    assert any("stopped at its bound" in text for text in summary.warnings)
+
+
+def test_long_distances_have_no_exponent():
+    far = MetricGraph([0], [1], [5_000_000.0], edge_ids=["coast"], unit="m")
+    optimizer = Optimizer(far, noise=0.01)
+    optimizer.tell(far.points("coast", 1_234_567.891), [1.0])
+
+    assert "at edge 'coast', 1234567.89 m" in line(optimizer.summary(), "observed")
+    assert "at edge 'coast', 1234567.89 m" in repr(netbo.optimize.Result(optimizer, "tired"))
+
+
 def test_a_wild_value_is_named():
     optimizer = along(network_optimizer(), 16, np.sin)
     wild = optimizer.tell(GRAPH.points("side", 1.9), [25.0])[0]

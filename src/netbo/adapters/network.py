@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netbo.adapters.diagnostics import inspect_graph, warnings_of
-from netbo.adapters.projection import transform
+from netbo.adapters.projection import decimals_of, transform
 from netbo.adapters.proximity import find_duplicates
 from netbo.adapters.report import NetworkReport
 from netbo.arrays import (
@@ -355,6 +355,11 @@ class Network:
         """
         places = self.graph.embed(self._bound(points))
         return transform(places, self.graph.crs, self.report.crs if crs is None else crs)
+
+    @cached_property
+    def decimals(self) -> int | None:
+        """Decimals of `coordinates` that tell centimetres apart; None where nobody knows their unit."""
+        return decimals_of(self.report.crs)
 
     def _bound(self, points: Points | Point | Iterable[Point]) -> Points:
         return self.graph.bind(points if isinstance(points, Points) else Points.at(points))

@@ -8,7 +8,8 @@ import numpy as np
 
 from netbo.arrays import FloatArray, IntArray, rows_of
 from netbo.errors import NetworkError
-from netbo.optional import require
+from netbo.optional import MissingPackageError, require
+from netbo.wording import CENTIMETRE
 
 SCALE_TOLERANCE = 0.01  # maps whose lengths are off by more are not taken as lengths
 UTM_HALF_WIDTH = 4.0  # degrees from the central meridian; the scale is then within 0.3 %
@@ -176,6 +177,14 @@ def _metres_per_unit(crs: Any) -> float:
 def _unit(crs: Any) -> str | None:
     name = crs.axis_info[0].unit_name if crs.axis_info else None
     return None if name is None else UNITS.get(name, name)
+
+
+def decimals_of(crs: str | None) -> int | None:
+    """Decimals of coordinates that tell centimetres apart; None where nobody knows their unit."""
+    try:
+        return None if crs is None else CENTIMETRE.get(_unit(as_crs(crs)) or "")
+    except MissingPackageError:  # whoever only asks a study needs no coordinate systems
+        return None
 
 
 def _as_metric(crs: Any) -> Any:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.console import Console
@@ -20,15 +20,21 @@ from netbo.cli.options import (
     read_network,
     read_option,
 )
-from netbo.cli.output import draw_without_window, save_picture
+from netbo.cli.output import (
+    ADDRESS,
+    Row,
+    address_rows,
+    draw_without_window,
+    format_table,
+    print_json,
+    save_picture,
+)
 from netbo.cli.run_folder import OBSERVATIONS, RunLog, claim, only_one, open_run
 from netbo.errors import ParameterError
 from netbo.geometry import Point, Points
-from netbo.optimize import Optimizer, Result, Status
+from netbo.optimize import Optimizer, Result, Status, Summary
 from netbo.optimize import run as run_loop
-
-if TYPE_CHECKING:
-    import pandas as pd
+from netbo.wording import length
 
 
 @click.command()
@@ -154,56 +160,51 @@ def suggest(
     )
     optimizer = Optimizer(source, separation=separation, **settings)
     optimizer.tell(measured.points, measured.values, noise=measured.noise)
+    summary = optimizer.summary()  # before anything is asked for: what is pending is no warning
     recommended, points = optimizer.recommend(), [each.point for each in optimizer.ask(count)]
-    table = _table(source, optimizer, points)
-    found = _table(source, optimizer, [recommended.point])
+    found, *rows = _rows(source, optimizer, [recommended.point, *points])
     if as_json:
-        told = {"recommended": found.to_dict("records")[0], "next": table.to_dict("records")}
-        click.echo(json.dumps(told, indent=2, default=str))
+        print_json({"recommended": found, "next": rows, "warnings": list(summary.warnings)})
     else:
-        _print_suggestions(measured, source, found, table)
+        _print_suggestions(measured, source, summary, [found], rows)
     if out is not None:
-        for path in _write_suggestions(source, optimizer, points, table, out):
+        for path in _write_suggestions(source, optimizer, points, rows, out):
             click.echo(f"written: {path}", err=as_json)
 
 
-def _table(network: Network, optimizer: Optimizer, chosen: Sequence[Point]) -> "pd.DataFrame":
+def _rows(network: Network, optimizer: Optimizer, chosen: Sequence[Point]) -> list[Row]:
     """Addresses and coordinates of points as the user has them, with mean and sd of the model."""
-    import pandas as pd  # noqa: PLC0415 - slow to load, and inspecting a network needs none
-
-    points = Points.at(chosen, graph=network.graph)
-    addresses = network.address(points)
-    rows = {
-        "edge": [each.edge_id for each in addresses],
-        "distance": [each.distance for each in addresses],
-        "from": [each.start for each in addresses],
-    }
-    if network.graph.dimension is not None:
-        xy = network.coordinates(points)
-        rows |= {name: list(column) for name, column in zip("xyz", xy.T, strict=False)}
-    posterior = optimizer.posterior
-    rows |= {"expected": list(posterior.mean(points)), "sd": list(posterior.std(points))}
-    return pd.DataFrame(rows)
+    points, posterior = Points.at(chosen, graph=network.graph), optimizer.posterior
+    means, deviations = posterior.mean(points).tolist(), posterior.std(points).tolist()
+    is_sure = optimizer.summary().doubt is None
+    return [
+        {**row, "expected": mean, "sd": sd if is_sure else None}
+        for row, mean, sd in zip(address_rows(network, chosen), means, deviations, strict=True)
+    ]
 
 
 def _print_suggestions(
-    measured: Measurements, network: Network, found: "pd.DataFrame", table: "pd.DataFrame"
+    measured: Measurements, network: Network, summary: Summary, found: list[Row], rows: list[Row]
 ) -> None:
-    unit = f" {network.graph.unit}" if network.graph.unit else ""
     click.echo(f"{len(measured.values)} measurements on {network.graph!r}")
     if measured.off is not None and len(measured.off):
-        click.echo(f"snapped from up to {measured.off.max():.4g}{unit} off the network")
-    for title, rows in (("Best place so far, by the model", found), ("Measure next", table)):
+        click.echo(f"snapped from up to {length(measured.off.max(), network.graph.unit)} off the network")
+    for title, listed in (("Best place so far, by the model", found), ("Measure next", rows)):
         click.echo(f"\n{title}:\n")
-        click.echo(rows.to_string(index=False, float_format=lambda value: f"{value:.6g}"))
+        click.echo(format_table(listed, (*ADDRESS, "expected", "sd"), network))
+    unsure = [] if summary.doubt is None else [f"\nsd: {summary.doubt}"]
+    for line in [*unsure, *(f"warning: {text}" for text in summary.warnings)]:
+        click.echo(line)
 
 
 def _write_suggestions(
-    network: Network, optimizer: Optimizer, chosen: Sequence[Point], table: "pd.DataFrame", out: Path
+    network: Network, optimizer: Optimizer, chosen: Sequence[Point], rows: list[Row], out: Path
 ) -> list[Path]:
+    import pandas as pd  # noqa: PLC0415 - slow to load, and inspecting a network needs none
+
     out.mkdir(parents=True, exist_ok=True)
     written = [out / "next.csv"]
-    table.to_csv(written[0], index=False)
+    pd.DataFrame(rows).to_csv(written[0], index=False)
     if network.graph.dimension is not None:
         posterior = optimizer.posterior
         fields = {"mean": posterior.mean, "sd": posterior.std}

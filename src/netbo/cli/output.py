@@ -13,12 +13,13 @@ import click
 from netbo.adapters import Network
 from netbo.geometry import Point, Points
 from netbo.studies import State, Study, TrialRecord
-from netbo.wording import counted
+from netbo.wording import counted, length, positional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DPI = 150  # of pictures
+ADDRESS = ("id", "edge", "distance", "from", "x", "y", "z")  # columns of a table of places
 Row = dict[str, Any]
 
 
@@ -86,11 +87,12 @@ def print_json(document: Mapping[str, Any]) -> None:
     click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def format_table(rows: Sequence[Row], columns: Sequence[str], unit: str | None = None) -> str:
+def format_table(rows: Sequence[Row], columns: Sequence[str], network: Network) -> str:
     """A table of text: numbers to the right, words to the left, empty columns left out."""
+    unit = network.graph.unit
     shown = [name for name in columns if any(row.get(name) not in (None, "") for row in rows)]
     heads = [f"distance [{unit}]" if name == "distance" and unit else name for name in shown]
-    body = [[_cell(row.get(name)) for name in shown] for row in rows]
+    body = [[_entry(row, name, network) for name in shown] for row in rows]
     widths = [max(len(line[k]) for line in [heads, *body]) for k in range(len(shown))]
     is_number = [all(isinstance(row.get(name), int | float | None) for row in rows) for name in shown]
     lines = [
@@ -101,6 +103,16 @@ def format_table(rows: Sequence[Row], columns: Sequence[str], unit: str | None =
         for line in [heads, *body]
     ]
     return "\n".join(lines)
+
+
+def _entry(row: Row, name: str, network: Network) -> str:
+    """A cell of a table: places to the centimetre, other numbers with six digits."""
+    value = row.get(name)
+    if isinstance(value, float) and name in "xyz":
+        return positional(value, network.decimals)
+    if isinstance(value, float) and name == "distance":
+        return length(value, network.graph.unit).split()[0]
+    return _cell(value)
 
 
 def _cell(value: Any) -> str:
@@ -120,18 +132,17 @@ def one_line(note: str) -> str:
     return " ".join(" ".join(lines).split())
 
 
-def describe_point(row: Row, unit: str | None) -> str:
+def describe_point(row: Row, network: Network) -> str:
     """A point in one line: edge, distance and coordinates."""
-    along = f"{row['distance']:.6g}{f' {unit}' if unit else ''}"
-    at = ", ".join(f"{row[axis]:.6g}" for axis in "xyz" if axis in row)
+    along = length(row["distance"], network.graph.unit)
+    at = ", ".join(positional(row[axis], network.decimals) for axis in "xyz" if axis in row)
     return f"edge {_cell(row['edge'])}, {along} from {_cell(row['from'])}{f' ({at})' if at else ''}"
 
 
 def headline(study: Study) -> str:
     """Name, direction and network of a study in one line."""
     graph = study.graph
-    length = f"{float(graph.lengths.sum()):.6g}{f' {graph.unit}' if graph.unit else ''}"
-    extent = f"{counted(graph.n_edges, 'edge')}, {length} in all"
+    extent = f"{counted(graph.n_edges, 'edge')}, {length(graph.total_length, graph.unit)} in all"
     return f"study {study.name!r}: {study.settings.direction} on {extent}"
 
 
@@ -155,29 +166,34 @@ def duration(seconds: float) -> str:
 
 
 def best_and_recommended(study: Study) -> dict[str, Any]:
-    """The best value and the recommendation, None before there is a value."""
+    """The best value and the recommendation, None before there is a value; and what speaks against them."""
     optimizer = study.optimizer
     if not optimizer.history.observed:
-        return {"best": None, "recommendation": None}
-    best, found = optimizer.best(), optimizer.recommend()
+        return {"best": None, "recommendation": None, "warnings": []}
+    best, found, summary = optimizer.best(), optimizer.recommend(), optimizer.summary()
     at_best, at_found = address_rows(study.network, [best.point, found.point])
+    is_sure = summary.doubt is None
+    spread = {
+        name: value if is_sure else None
+        for name, value in {"sd": found.std, "low": found.low, "high": found.high}.items()
+    }
     return {
         "best": {"id": best.id, **at_best, "value": best.value},
-        "recommendation": {
-            **at_found, "mean": found.mean, "sd": found.std, "low": found.low, "high": found.high,
-        },
-    }  # fmt: skip
+        "recommendation": {**at_found, "mean": found.mean, **spread, "doubt": summary.doubt},
+        "warnings": list(summary.warnings),
+    }
 
 
-def answer_lines(known: dict[str, Any], unit: str | None) -> list[str]:
-    """Best and recommendation, a line each."""
+def answer_lines(known: dict[str, Any], network: Network) -> list[str]:
+    """Best, recommendation and warnings, a line each."""
     best, found = known["best"], known["recommendation"]
     if best is None:
         return []
-    within = f"95 % between {found['low']:.6g} and {found['high']:.6g}"
+    within = found["doubt"] or f"between {found['low']:.6g} and {found['high']:.6g}"
     return [
-        f"best         {best['value']:.6g} at {describe_point(best, unit)}, trial {best['id']}",
-        f"recommended  {describe_point(found, unit)}: {found['mean']:.6g}, {within}",
+        f"best         {best['value']:.6g} at {describe_point(best, network)}, trial {best['id']}",
+        f"recommended  {describe_point(found, network)}: {found['mean']:.6g}, 95 % {within}",
+        *(f"warning: {text}" for text in known["warnings"]),
     ]
 
 

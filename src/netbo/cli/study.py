@@ -24,6 +24,7 @@ from netbo.cli.options import (
     study_options,
 )
 from netbo.cli.output import (
+    ADDRESS,
     Row,
     answer_lines,
     best_and_recommended,
@@ -41,7 +42,6 @@ from netbo.wording import counted
 
 NUMBERS = {"ignore_unknown_options": True}  # -1.5 is a value, not an option
 SHOWN = 10  # trials of a status, unless it is said how many
-ADDRESS = ("id", "edge", "distance", "from", "x", "y", "z")  # columns
 
 trial_argument = click.argument("trial", metavar="ID")
 
@@ -152,7 +152,7 @@ def _print_suggestions(ref: StudyRef, study: Study, found: Sequence[Suggestion])
     if ref.as_json:
         print_json({"study": study.name, "unit": study.graph.unit, "suggestions": rows})
         return
-    click.echo(format_table(rows, (*ADDRESS, "worker"), study.graph.unit))
+    click.echo(format_table(rows, (*ADDRESS, "worker"), study.network))
     click.echo(f"\nThen: netbo study tell {found[0].id} VALUE, or netbo study fail {found[0].id}")
 
 
@@ -256,7 +256,7 @@ def _print_trial(ref: StudyRef, study: Study, number: int) -> None:
     if ref.as_json:
         print_json({"study": study.name, "unit": study.graph.unit, "trial": row})
         return
-    click.echo(format_table([row], (*ADDRESS, "value", "noise", "status", "note"), study.graph.unit))
+    click.echo(format_table([row], (*ADDRESS, "value", "noise", "status", "note"), study.network))
 
 
 # Status
@@ -268,29 +268,28 @@ def _print_trial(ref: StudyRef, study: Study, number: int) -> None:
 def status(ref: StudyRef, count: int | None) -> None:
     """How the study stands: trials, the best value, the recommendation, what is pending and since when."""
     study = ref.open()
-    unit = study.graph.unit
     rows, known = trial_rows(study), best_and_recommended(study)
     counts = dict(Counter(row["status"] for row in rows))
     if ref.as_json:
         listed = rows if count is None else rows[len(rows) - min(count, len(rows)) :]
         print_json({
-            "study": study.name, "network": study.network_hash, "unit": unit,
+            "study": study.name, "network": study.network_hash, "unit": study.graph.unit,
             "settings": study.settings.as_dict(), "counts": counts, **known, "trials": listed,
         })  # fmt: skip
         return
     said = ", ".join(f"{number} {state}" for state, number in counts.items()) or "no trials yet"
     click.echo(f"{headline(study)}\n{said}")
-    _print_trials(rows, SHOWN if count is None else count, unit)
-    for line in answer_lines(known, unit):
+    _print_trials(rows, SHOWN if count is None else count, study)
+    for line in answer_lines(known, study.network):
         click.echo(line)
     _print_pending([row for row in rows if row["status"] == State.PENDING.value], study)
 
 
-def _print_trials(rows: list[Row], count: int, unit: str | None) -> None:
+def _print_trials(rows: list[Row], count: int, study: Study) -> None:
     listed = rows[len(rows) - min(count, len(rows)) :]
     if listed:
         columns = (*ADDRESS, "value", "noise", "status", "worker", "note")
-        click.echo(f"\n{format_table(listed, columns, unit)}")
+        click.echo(f"\n{format_table(listed, columns, study.network)}")
         if len(listed) < len(rows):
             click.echo(f"(the last {len(listed)} of {len(rows)}; -n {len(rows)} shows all)")
     click.echo()
@@ -309,4 +308,4 @@ def _print_pending(rows: list[Row], study: Study) -> None:
             "none" if expires is None else f"{duration(expires - now)} left" if expires > now else "ran out"
         )
     columns = ("id", "edge", "distance", "worker", "since", "lease")
-    click.echo(f"\npending\n{format_table(rows, columns, study.graph.unit)}")
+    click.echo(f"\npending\n{format_table(rows, columns, study.network)}")

@@ -126,7 +126,7 @@ def interrupted_by_sigterm() -> Iterator[None]:
 def _print_evaluation(study: Study, record: TrialRecord) -> None:
     if record.point is None:
         return  # for the types: what was evaluated has a point
-    where = describe_point(address_rows(study.network, [record.point])[0], study.graph.unit)
+    where = describe_point(address_rows(study.network, [record.point])[0], study.network)
     outcome = f"failed: {one_line(record.note)}" if record.value is None else f"{record.value:.6g}"
     click.echo(f"trial {record.id}  {where}: {outcome}")
 
@@ -145,7 +145,7 @@ def _print(job: Job, study: Study, done: WorkSummary) -> None:
         click.echo(
             f"told         {done.told} values and {done.failed} failures; the study has {told} evaluations"
         )
-        for line in answer_lines(known, study.graph.unit) if known else []:
+        for line in answer_lines(known, study.network) if known else []:
             click.echo(line)
         click.echo(f"stopped      {' '.join(done.stopped.split())}")
     if was_interrupted:

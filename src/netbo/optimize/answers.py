@@ -28,6 +28,7 @@ from netbo.optimize.search_space import Surroundings
 from netbo.optimize.summary import Check, Summary, check, summarize
 from netbo.optimize.trials import Status
 from netbo.posterior import Surrogate
+from netbo.wording import length
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -465,7 +466,7 @@ class Result(Answers):
         if not history.having(Status.OBSERVED):
             return f"Result(no value; {history!r}; stopped: {self.stopped})"
         best = self.best()
-        place = f"edge {best.point.edge_id!r}, {best.point.distance:.6g}{f' {unit}' if unit else ''}"
+        place = f"edge {best.point.edge_id!r}, {length(best.point.distance, unit)}"
         return f"Result(best {best.value:.6g} at {place}; {history!r}; stopped: {self.stopped})"
 
     def _repr_html_(self) -> str:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netbo.arrays import BoolArray, FloatArray, IntArray
+from netbo.geometry import Point
 from netbo.optimize.learning import SurrogateFit
 from netbo.optimize.trials import Status, Trial
 from netbo.posterior import Posterior, Surrogate
+from netbo.wording import length
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,11 +24,14 @@ if TYPE_CHECKING:
 
 POOR_COVERAGE = 0.75  # of 95 % intervals, below which a model is called overconfident
 FEW = 8  # values below which coverage says nothing
+FEWEST = 5  # values below which no interval is put into words: a fit to fewer is too sure of itself
+TOO_FEW = "too few values to say"
+ALL_EQUAL = "all values are equal, too little to say"
 
 _BOUNDS = {
     "range": "the range stopped at its bound: the data do not tell how fast the function varies",
     "sigma": "the standard deviation of the function stopped at its bound: check the unit of the values",
-    "noise_ratio": "the noise stopped at its bound: repeat some measurements, or pass noise= if it is known",
+    "noise_ratio": "the noise stopped at its bound: repeat measurements, or give the noise if it is known",
 }
 
 
@@ -36,6 +41,7 @@ class Summary:
 
     facts: tuple[str, ...]
     warnings: tuple[str, ...]
+    doubt: str | None = None  # why no interval is put into words; None where there may be one
 
     def __str__(self) -> str:
         return "\n".join([*self.facts, *(f"warning: {text}" for text in self.warnings)])
@@ -49,34 +55,44 @@ def summarize(optimizer: Optimizer) -> Summary:
     facts = [f"network    {optimizer.graph!r}", f"trials     {history!r}"]
     if not history.having(Status.OBSERVED):
         return Summary((*facts, "no values yet"), ())
-    facts += [_best(optimizer), _recommended(optimizer), *_model(optimizer)]
-    return Summary(tuple(facts), tuple(_warnings(optimizer)))
+    doubt = _doubt(optimizer)
+    facts += [_best(optimizer), _recommended(optimizer, doubt), *_model(optimizer, doubt)]
+    return Summary(tuple(facts), tuple(_warnings(optimizer)), doubt)
 
 
-def _unit(optimizer: Optimizer) -> str:
-    return f" {optimizer.graph.unit}" if optimizer.graph.unit else ""
+def _doubt(optimizer: Optimizer) -> str | None:
+    """Why nothing is said of how sure the model is: from such values it learns no more than a guess."""
+    values = [trial.value for trial in optimizer.history.observed]
+    if len(values) < FEWEST:
+        return TOO_FEW
+    return ALL_EQUAL if optimizer.outcome.fits and len(set(values)) == 1 else None
+
+
+def _place(point: Point, optimizer: Optimizer) -> str:
+    return f"edge {point.edge_id!r}, {length(point.distance, optimizer.graph.unit)}"
 
 
 def _best(optimizer: Optimizer) -> str:
-    best, unit = optimizer.best(), _unit(optimizer)
-    return f"observed   {best.value:.6g} at edge {best.point.edge_id!r}, {best.point.distance:.6g}{unit}"
+    best = optimizer.best()
+    return f"observed   {best.value:.6g} at {_place(best.point, optimizer)}"
 
 
-def _recommended(optimizer: Optimizer) -> str:
-    found, unit = optimizer.recommend(), _unit(optimizer)
-    return (
-        f"recommend  edge {found.point.edge_id!r}, {found.point.distance:.6g}{unit}: "
-        f"{found.mean:.6g} (95 %: {found.low:.6g} to {found.high:.6g})"
-    )
+def _recommended(optimizer: Optimizer, doubt: str | None) -> str:
+    found = optimizer.recommend()
+    within = doubt or f"{found.low:.6g} to {found.high:.6g}"
+    return f"recommend  {_place(found.point, optimizer)}: {found.mean:.6g} (95 %: {within})"
 
 
-def _model(optimizer: Optimizer) -> list[str]:
-    outcome, unit = optimizer.outcome, _unit(optimizer)
+def _model(optimizer: Optimizer, doubt: str | None) -> list[str]:
+    outcome, unit = optimizer.outcome, f" {optimizer.graph.unit}" if optimizer.graph.unit else ""
     if not outcome.fits:
         return [f"kernel     {outcome.labels[0]}, known"]
     fit = outcome.fits[outcome.chosen]
     noise = "per value" if fit.regularization is None else f"{fit.regularization**0.5:.3g}"
     said = {None: "learned", 0.0: "values are exact"}.get(optimizer.noise, "given")
+    if doubt:
+        noise = doubt if optimizer.noise is None and fit.regularization is not None else f"{noise} ({said})"
+        return [f"kernel     {_kernel(outcome)}", f"range      {doubt}", f"noise sd   {noise}"]
     return [
         f"kernel     {_kernel(outcome)}",
         f"range      {fit.prior.range:.3g}{unit}: farther apart, values say little of each other",
@@ -116,10 +132,12 @@ def _warnings(optimizer: Optimizer) -> list[str]:
 
 
 def _trust_warnings(optimizer: Optimizer) -> list[str]:
+    if _doubt(optimizer):
+        return []
     found = optimizer.check()
     warnings = [
         f"trial {trial} is wild: {value:.6g}, where all others predict {predicted:.6g} ± {std:.3g}; "
-        "correct(id, value) or withdraw(id) if it is wrong"
+        "correct or withdraw it if it is wrong"
         for trial, value, predicted, std, wild in zip(
             found.id, found.value, found.predicted, found.std, found.is_wild, strict=True
         )
@@ -192,6 +210,8 @@ class Check:
     def __str__(self) -> str:
         if not np.isfinite(self.std).any():
             return f"leave-one-out over {len(self.value)} values: too few to predict one from the others"
+        if len(self.value) < FEWEST:
+            return f"leave-one-out over {len(self.value)} values: {TOO_FEW}"
         shares = ", ".join(f"{share:.0%} within {level:.0%}" for level, share in self.coverage.items())
         wild = ", ".join(str(i) for i in self.id[self.is_wild])
         ending = f"; wild: {wild}" if wild else ""

@@ -205,17 +205,26 @@ def _answers(optimizer: Optimizer, source: Network | MetricGraph) -> list[str]:
     found = modes(
         samples, optimizer.posterior, optimizer.search, N_MODES, USUAL_SEPARATION * optimizer.graph.diameter
     )
-    recommended = [(*_addresses(source, [best.point])[0], best.mean, best.std, best.low, best.high)]
+    doubt = optimizer.summary().doubt
+    ends = [] if doubt else ["low (95 %)", "high (95 %)"]
+    unsure = f"<p>95 % intervals: {escape(doubt)}</p>\n" if doubt else ""
+    spread = [] if doubt else [best.std, best.low, best.high]
+    recommended = [(*_addresses(source, [best.point])[0], best.mean, *spread)]
     rows = [
-        (*address, mode.probability, mode.probability_error, mode.mean, mode.low, mode.high)
+        (
+            *address, mode.probability, mode.probability_error, mode.mean,
+            *([] if doubt else [mode.low, mode.high]),
+        )
         for address, mode in zip(_addresses(source, [m.point for m in found]), found, strict=True)
-    ]
+    ]  # fmt: skip
     listed = search_list(samples, optimizer.search, MASS)
     return [
-        _section("Recommendation", _table([*place, "mean", "sd", "low (95 %)", "high (95 %)"], recommended)),
+        _section(
+            "Recommendation", unsure + _table([*place, "mean", *(["sd"] if ends else []), *ends], recommended)
+        ),
         _section(
             "Where the best value may be",
-            _table([*place, "probability", "standard error", "mean", "low (95 %)", "high (95 %)"], rows),
+            _table([*place, "probability", "standard error", "mean", *ends], rows),
         ),
         _section("Stretches to search", _stretches(listed, optimizer.graph, source, unit)),
     ]
@@ -260,7 +269,10 @@ def _last_line(trial: Trial) -> str:
 
 def _model(optimizer: Optimizer) -> list[str]:
     """Parameters of every model with its weight, and the leave-one-out check."""
-    outcome, check = optimizer.outcome, optimizer.check()
+    outcome, check, doubt = optimizer.outcome, optimizer.check(), optimizer.summary().doubt
+    if doubt:
+        said = f"{', '.join(outcome.labels)}: {doubt}"
+        return [_section("Model", f"<p>{escape(said)}</p>")]
     names = ["model", "weight", "range", "sd", "mean", "noise variance", "log evidence", "at bound"]
     rows = [
         (
