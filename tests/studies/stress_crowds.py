@@ -1,5 +1,6 @@
 """Many processes on one study of any storage, and the judge of what they did."""
 
+import multiprocessing
 import time
 from contextlib import contextmanager
 
@@ -89,3 +90,61 @@ def take_a_queue(storage, folder, n_workers, n_places):
         for worker in [begin(take_queue, storage=str(storage), diary=diary) for diary in diaries]:
             worker.end(timeout=DEADLINE)
     return [entry["id"] for diary in diaries for entry in read_back(diary)]
+
+
+def measure_and_tell(study, n_trials):
+    """Ask and tell in the process that this is called in."""
+    for _ in range(n_trials):
+        suggestion = study.ask()
+        study.tell(suggestion, height(suggestion.point))
+
+
+def check_forks(storage, n_children=2, n_trials=4, method="fork"):
+    """A study that was used and is then used on in children and parent at once: all of it is told once."""
+    study = Study.create(GRAPH, name="crowd", storage=storage, **SETTINGS)
+    measure_and_tell(study, 1)
+    held = study.ask()
+    context = multiprocessing.get_context(method)
+    children = [
+        context.Process(target=measure_and_tell, args=(study, n_trials), daemon=True)
+        for _ in range(n_children)
+    ]
+    try:
+        for child in children:
+            child.start()
+        measure_and_tell(study, n_trials)
+        for child in children:
+            child.join(DEADLINE)
+        ends = [child.exitcode for child in children]
+    finally:
+        for child in children:
+            child.kill()
+    study.tell(held, height(held.point))
+    told = [record for record in Study.load(storage, "crowd").records if record.state is State.OBSERVED]
+
+    assert ends == [0] * n_children
+    assert len(told) == len({record.point for record in told}) == 2 + n_trials * (n_children + 1)
+    assert [record.value for record in told] == [height(record.point) for record in told]
+    assert len({record.worker for record in told}) == n_children + 1
+    assert {record.state for record in study.records} <= {State.OBSERVED, State.VOID}
+
+
+def in_a_child(action):
+    """What a forked process says of an action."""
+    hears, says = multiprocessing.Pipe(duplex=False)
+
+    def run():
+        try:
+            said = action()
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}"
+        says.send(said)
+
+    child = multiprocessing.get_context("fork").Process(target=run, daemon=True)
+    child.start()
+    try:
+        assert hears.poll(120)
+        return hears.recv()
+    finally:
+        child.kill()
+        child.join()

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from netbo.studies import State, Study
-from studies.stress_crowds import check_all_was_told_once, work_together
+from studies.stress_crowds import check_all_was_told_once, check_forks, in_a_child, work_together
 from support.studies import GRAPH, SETTINGS, RestartClock, height, uninterrupted
 
 SERVER = """
@@ -98,6 +98,19 @@ def test_a_worker_behind_a_proxy_works_as_one_at_the_database(url, database):
     assert (work.told, work.failed) == (6, 0)
     assert [record.point for record in kept.records] == uninterrupted(6)
     assert {record.state for record in kept.records} == {State.OBSERVED}
+
+
+def test_a_study_goes_to_processes_that_are_not_forked(url):
+    """Forked ones are refused: a channel of gRPC need not survive a fork, and now and then it does not."""
+    check_forks(url, n_children=1, n_trials=2, method="spawn")
+    study = Study.load(url, "crowd")
+    said = in_a_child(study.ask)
+    study.storage.close()
+
+    assert said.startswith(
+        "StudyError: a study behind a gRPC proxy must be loaded in the process that uses it"
+    )
+    assert said.endswith("start processes with the method 'spawn' or 'forkserver'")
 
 
 def test_a_proxy_that_is_restarted_in_the_middle_loses_no_value(tmp_path, caplog):

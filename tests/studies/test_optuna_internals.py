@@ -113,7 +113,7 @@ def cached_database(folder):
 
 
 FINISHED = {"op_code": SET_STATE, "state": int(TrialState.COMPLETE)}
-OURS = {"_path", "_file_lock", "_lock_path", "_guard_path", "_guard"}
+OURS = {"path", "_file_lock", "_lock_path", "_guard_path", "_guard"}
 JOURNAL, STUDIES, SAMPLER = "netbo.studies.journal", "netbo.studies", "netbo.integrations.optuna"
 RELIED_ON = {  # what, who relies on it, how to see it, and what it must be
     "JournalFileSymlinkLock._lock_target_file": (JOURNAL, link_of_the_lock, "elsewhere"),

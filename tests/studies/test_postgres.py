@@ -10,7 +10,7 @@ import pytest
 from optuna.storages import RDBStorage
 
 from netbo.studies import State, Study, StudyFileError, storages
-from studies.stress_crowds import check_all_was_told_once, take_a_queue, work_together
+from studies.stress_crowds import check_all_was_told_once, check_forks, take_a_queue, work_together
 from support.studies import GRAPH, SETTINGS, JumpingClock, RestartClock, height, uninterrupted
 
 MEMORY = "/dev/shm"  # a server there starts and ends in a quarter of the time
@@ -113,6 +113,11 @@ def test_two_workers_tell_every_trial_once(url, tmp_path):
     works, diaries = work_together(url, tmp_path, n_workers=2, n_trials=10)
 
     check_all_was_told_once(url, works, diaries, 10)
+
+
+def test_a_study_opened_before_a_fork_serves_children_and_parent(url):
+    """They would talk through one connection."""
+    check_forks(url)
 
 
 @pytest.mark.slow

@@ -75,7 +75,8 @@ class GuardedLock(JournalFileSymlinkLock):
         finally:
             if guard is not None:
                 _write_owner(guard, "")
-                guard.close()  # and with it the guard's lock
+                _unlock(guard)  # a child forked meanwhile has the file open too
+                guard.close()
 
 
 @contextmanager
@@ -92,6 +93,12 @@ def _flock(guard: IO[str]) -> None:
     if fcntl is not None:
         with suppress(OSError):  # a file system without such locks: the lock file still serves
             fcntl.flock(guard, fcntl.LOCK_EX)
+
+
+def _unlock(guard: IO[str]) -> None:
+    if fcntl is not None:
+        with suppress(OSError):
+            fcntl.flock(guard, fcntl.LOCK_UN)
 
 
 def _write_owner(guard: IO[str], text: str) -> None:
@@ -135,23 +142,26 @@ class JournalFile(JournalFileBackend):
     def __init__(self, path: Path) -> None:
         self._file_lock = GuardedLock(str(path))
         super().__init__(str(path), lock_obj=self._file_lock)
-        self._path = path
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return JournalFile, (self.path,)  # the lock of this process is not that of another
 
     def append_logs(self, logs: list[dict[str, Any]]) -> None:
         """Append whole lines; they are on the disk when this returns."""
         text = "".join(json.dumps(log, separators=(",", ":")) + "\n" for log in logs)
         with locked(self._file_lock):
             self._cut_torn_line()
-            with open(self._path, "ab") as file:  # buffered: a full disk is an error, not half a line
+            with open(self.path, "ab") as file:  # buffered: a full disk is an error, not half a line
                 file.write(text.encode("utf-8"))
                 file.flush()
                 _to_disk(file.fileno())
 
     def _cut_torn_line(self) -> None:
-        if torn := cut_torn_line(self._path):
+        if torn := cut_torn_line(self.path):
             _log.warning(
                 "%s ended in half a line of %d bytes, left by a process that was killed while writing; "
-                "it was cut off and kept in %s%s", self._path, len(torn), self._path, TORN_SUFFIX,
+                "it was cut off and kept in %s%s", self.path, len(torn), self.path, TORN_SUFFIX,
             )  # fmt: skip
 
     def read_logs(self, log_number_from: int) -> Generator[dict[str, Any], None, None]:
@@ -159,7 +169,7 @@ class JournalFile(JournalFileBackend):
         try:
             yield from super().read_logs(log_number_from)
         except ValueError as cause:
-            raise damaged_file_error(self._path, check_journal(self._path)) from cause
+            raise damaged_file_error(self.path, check_journal(self.path)) from cause
 
 
 def open_journal(path: Path) -> JournalStorage:

@@ -7,16 +7,25 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import optuna
 from optuna.exceptions import ExperimentalWarning
-from optuna.storages import BaseStorage, GrpcStorageProxy, RDBStorage, get_storage
+from optuna.storages import (
+    BaseStorage,
+    GrpcStorageProxy,
+    InMemoryStorage,
+    JournalStorage,
+    RDBStorage,
+    get_storage,
+)
+from optuna.storages._cached_storage import _CachedStorage
 
 from netbo.errors import StudyError, StudyFileError
 from netbo.optional import require
-from netbo.studies.journal import open_journal
+from netbo.studies.journal import JournalFile, open_journal
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import ORMExecuteState
@@ -26,6 +35,8 @@ GRPC, POSTGRES = "grpc://", "postgresql://"
 PSYCOPG = "postgresql+psycopg://"  # what plain postgresql:// means, whichever SQLAlchemy is there
 BUSY_SECONDS = 60.0  # SQLite waits for other writers; Optuna's default of 5 is short for many workers
 MEMORY = (None, "", ":memory:")  # databases without a file
+
+_INHERITED: list[BaseStorage] = []  # of the parent: never closed, since a child would end its transactions
 
 StorageLike = str | os.PathLike[str] | BaseStorage
 
@@ -59,6 +70,32 @@ def open_storage(storage: StorageLike, *, existing: bool) -> BaseStorage:
     if text.startswith(GRPC):
         return _open_grpc(text)
     return _open_database(text, existing)
+
+
+def reopened(storage: BaseStorage) -> BaseStorage:
+    """The storage opened anew for a process that was forked: it shares no connection and no writer's name."""
+    bare = uncached(storage)
+    if isinstance(bare, GrpcStorageProxy):
+        raise StudyError(
+            "a study behind a gRPC proxy must be loaded in the process that uses it, got one forked from "
+            "another: gRPC's threads stay behind; start processes with the method 'spawn' or 'forkserver'"
+        )
+    _INHERITED.append(storage)
+    if isinstance(bare, JournalStorage) and isinstance(bare._backend, JournalFile):  # noqa: SLF001
+        return open_journal(bare._backend.path)  # noqa: SLF001
+    return open_storage(copy(bare), existing=True)  # Optuna's copies, like its pickles, connect anew
+
+
+def uncached(storage: BaseStorage) -> BaseStorage:
+    """The storage as another process can open it; one in the memory of this process is refused."""
+    bare = storage._backend if isinstance(storage, _CachedStorage) else storage  # noqa: SLF001
+    is_memory = isinstance(bare, RDBStorage) and bare.engine.url.database in MEMORY
+    if isinstance(bare, InMemoryStorage) or is_memory:
+        raise StudyError(
+            "a study in memory belongs to the process that made it, got another: what it tells would be "
+            "lost; keep the study in a file, storage='NAME.journal'"
+        )
+    return bare
 
 
 def _open_grpc(url: str) -> BaseStorage:

@@ -11,6 +11,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from optuna.exceptions import UpdateFinishedTrialError
+from optuna.storages import BaseStorage
 
 from netbo.adapters import Network
 from netbo.errors import ExhaustedError, ObservationError, ParameterError
@@ -23,7 +24,7 @@ from netbo.studies.dispatch import AskRequest, Crew, Dispatcher, count_handed_ou
 from netbo.studies.records import CORRECT, NOTE, TOLD_STATES, WITHDRAW, State, TrialRecord, trials_table
 from netbo.studies.resilience import Clock, SystemClock
 from netbo.studies.settings import ASKING_SECONDS, StudySettings, require_seconds
-from netbo.studies.storages import StorageLike
+from netbo.studies.storages import StorageLike, open_storage, reopened, uncached
 from netbo.studies.trial_store import TrialStore
 
 if TYPE_CHECKING:
@@ -65,15 +66,58 @@ class Study(Answers):
     """
 
     def __init__(self, opened: OpenStudy, *, worker: str | None = None, clock: Clock | None = None) -> None:
-        self.name, self.storage = opened.name, opened.storage
+        self.name = opened.name
         self.network, self.graph = opened.definition.source, opened.definition.graph
         self.settings: StudySettings = opened.definition.settings
         self.network_hash = opened.definition.hash
-        self.worker = worker or f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}"
+        self._definition = opened.definition
         self.clock: Clock = clock or SystemClock()
-        self.trial_store = TrialStore(opened.storage, opened.study_id, self.graph, self.clock)
-        self.dispatcher = Dispatcher(self.trial_store, opened.optimizer, self.settings.asking_lease)
-        self._lock = RLock()  # threads of this process take turns; processes do so in the storage
+        self._worker_given = worker
+        self._store = TrialStore(opened.storage, opened.study_id, self.graph, self.clock)
+        self.dispatcher = Dispatcher(self._store, opened.optimizer, self.settings.asking_lease)
+        self._begin_process(worker or new_worker_name())
+
+    # Processes: a study that was forked or pickled opens its storage anew and asks under a name of its own.
+
+    def _begin_process(self, worker: str) -> None:
+        self._worker, self._turns = worker, RLock()  # a lock may have been held when the process was forked
+        self._process = os.getpid()
+
+    def _notice_fork(self) -> None:
+        if self._process != os.getpid():
+            self._store.storage = reopened(self._store.storage)
+            self._begin_process(new_worker_name(self._worker_given))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        address = (self.name, uncached(self.storage), self._store.study_id, self._definition)
+        return _another_worker, (type(self), address, self._worker_given, self.clock)
+
+    def __copy__(self) -> Study:
+        address = (self.name, self.storage, self._store.study_id, self._definition)
+        return _another_worker(type(self), address, self._worker_given, self.clock)
+
+    @property
+    def _lock(self) -> RLock:
+        """Threads of this process take turns; processes do so in the storage."""
+        self._notice_fork()
+        return self._turns
+
+    @property
+    def worker(self) -> str:
+        """Name in the records of its trials; another one in each process."""
+        self._notice_fork()
+        return self._worker
+
+    @property
+    def trial_store(self) -> TrialStore:
+        """Reads and writes the trials."""
+        self._notice_fork()
+        return self._store
+
+    @property
+    def storage(self) -> BaseStorage:
+        """Where the study lives."""
+        return self.trial_store.storage
 
     @classmethod
     def create(
@@ -472,6 +516,20 @@ class Study(Answers):
             known = f"0..{n - 1}" if n else "none yet"
             raise ObservationError(f"the trials of {self.name!r} are {known}, got {number!r}; see .trials")
         return record
+
+
+def new_worker_name(given: str | None = None) -> str:
+    """Name that no other process has, made of the given one or of the host's."""
+    return f"{given or socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}"
+
+
+def _another_worker(kind: type[Study], address: tuple[Any, ...], worker: str | None, clock: Clock) -> Study:
+    name, storage, study_id, definition = address
+    optimizer = definition.settings.optimizer(definition.graph)
+    opened = OpenStudy(name, open_storage(storage, existing=True), study_id, definition, optimizer)
+    study = kind(opened, worker=worker, clock=clock)
+    study._begin_process(new_worker_name(worker))  # noqa: SLF001 - two workers of one name would take over each other's trials
+    return study
 
 
 def _holds(record: TrialRecord, told: Told) -> bool:
