@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from netbo import errors as errors
     from netbo.adapters import Network, NetworkReport, read
+    from netbo.experiments import compare
     from netbo.fem import FiniteElementSpace
     from netbo.geometry import (
         MetricGraph,
@@ -63,6 +64,7 @@ __all__ = [
     "Study",
     "Suggestion",
     "circle",
+    "compare",
     "condition",
     "errors",
     "euclidean_matern",
@@ -92,10 +94,11 @@ _HOMES = {
     "posterior": "ESTIMATED Amplitude Fit FitBounds Observations Posterior condition fit_parameters",
     "optimize": "Forbidden Optimizer Result Suggestion maximize minimize",
     "studies": "Study",
+    "experiments": "compare",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _SUBMODULES = {
-    *_HOMES, "acquisition", "arrays", "errors", "experiments", "integrations", "linalg", "plotting",
+    *_HOMES, "acquisition", "arrays", "errors", "integrations", "linalg", "plotting",
     "problems", "testing",
 }  # fmt: skip
 

@@ -10,7 +10,8 @@ from numpy.testing import assert_allclose
 import netbo
 
 PUBLIC = [
-    "Amplitude", "circle", "condition", "errors", "ESTIMATED", "euclidean_matern", "FiniteElementSpace",
+    "Amplitude", "circle", "compare", "condition", "errors", "ESTIMATED", "euclidean_matern",
+    "FiniteElementSpace",
     "Fit", "fit_parameters", "FitBounds", "Forbidden", "grid", "interval", "Matern", "maximize",
     "merge_vertices", "MetricGraph", "minimize", "narrow_rectangle", "Network", "NetworkReport",
     "Observations", "open_rectangle", "Optimizer", "Point", "Points", "Posterior", "Prior", "read",

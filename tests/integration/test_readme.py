@@ -32,6 +32,13 @@ def test_the_example_of_the_readme_runs(capsys):
     assert re.search(r"% of the probability of the maximum on [\d.]+ of 12 km", printed)
 
 
+def test_the_example_of_the_page_on_comparisons_runs(capsys):
+    (example,) = blocks(ROOT / "docs" / "compare.md", "python")
+    exec(compile(example, "compare.md", "exec"), {})
+
+    assert re.search(r"default +\d\.\d+ +\d\.\d+", capsys.readouterr().out)
+
+
 @pytest.mark.parametrize("name", ["model.md", "optimizer.md"])
 def test_the_pages_print_what_they_show(name):
     page = ROOT / "docs" / name

@@ -130,6 +130,7 @@ def study() -> None:
 
 main.add_command(study)
 main.add("demo", demo="Search two networks; print a table, draw pictures.")
+main.add("compare", compare="Set ways to search against each other on known problems.")
 main.add("reproduce", reproduce="Make the paper's figures and tables, and ours.")
 main.add(
     "networks",

@@ -111,7 +111,7 @@ def _make(
     from netbo.experiments.report import write_report  # noqa: PLC0415
 
     others = [folder.parent / name for name in experiments.DEFINITIONS if name != spec.name]
-    with _progress(spec.name) as (progress, tell):
+    with show_progress(spec.name) as (progress, tell):
         table = experiments.run_experiment(
             spec, cells, folder, workers=workers, others=others, progress=progress, tell=tell
         )
@@ -120,7 +120,7 @@ def _make(
 
 
 @contextmanager
-def _progress(name: str) -> Iterator[tuple[Callable[[int, int], None], Callable[[str], None]]]:
+def show_progress(name: str) -> Iterator[tuple[Callable[[int, int], None], Callable[[str], None]]]:
     """A bar with the time left on stderr, if someone watches; messages appear in any case."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

@@ -2,9 +2,9 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -35,6 +35,73 @@ NO_LABEL: Mapping[str, Label] = {  # where a label does not apply
 }  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Queries of one cell with one seed, in their order."""
+
+    n_nodes: int
+    maximum: float
+    edge: tuple[str, ...]
+    distance: tuple[float, ...]
+    value: tuple[float, ...]  # of the objective, without noise
+    measured: tuple[float, ...]
+    answers: Mapping[str, float] = field(default_factory=dict)  # of a method that answers, at the end
+
+
+@dataclass(slots=True)
+class Queries:
+    """A run while it is made."""
+
+    place: list[Point] = field(default_factory=list)
+    value: list[float] = field(default_factory=list)
+    measured: list[float] = field(default_factory=list)
+
+    def add(self, problem: Problem, place: Point, rng: np.random.Generator) -> float:
+        """Measure at a place."""
+        self.place.append(place)
+        self.value.append(problem(place))
+        self.measured.append(problem.measure(place, rng))
+        return self.measured[-1]
+
+    def run(self, problem: Problem, n_nodes: int, answers: Mapping[str, float] | None = None) -> Run:
+        """All queries, finished."""
+        return Run(
+            n_nodes,
+            problem.maximum,
+            tuple(_edge_name(place) for place in self.place),
+            tuple(place.distance for place in self.place),
+            tuple(self.value),
+            tuple(self.measured),
+            answers or {},
+        )
+
+
+class Repeatable(Protocol):
+    """What is repeated over seeds: a problem and a way to search it."""
+
+    @property
+    def key(self) -> str:
+        """Name of its folder."""
+
+    @property
+    def labels(self) -> Mapping[str, Label]:
+        """Columns of the table."""
+
+    @property
+    def n_init(self) -> int:
+        """Queries of the initial design."""
+
+    @property
+    def spread(self) -> float:
+        """What regrets are divided by in the table."""
+
+    def fingerprint(self) -> str:
+        """Hash of everything that decides its runs."""
+
+    def run(self, seed: int) -> Run:
+        """The run with a seed."""
+
+
 @dataclass(frozen=True, eq=False)
 class Cell:
     """A problem and a method; `labels` are columns of the table.
@@ -52,6 +119,7 @@ class Cell:
     tolerance: float
     batch: int = 1  # queries asked for at once
     is_continuous: bool = False  # searches the network between the nodes, too
+    spread: float = 1.0  # regrets are as they are
 
     @property
     def n_init(self) -> int:
@@ -64,54 +132,33 @@ class Cell:
         content = repr((*decisive, self.tolerance, self.batch, self.is_continuous))
         return hashlib.sha256(content.encode()).hexdigest()
 
+    def run(self, seed: int) -> Run:
+        """Queries until one after the design is within the tolerance of the maximum (alg: benchmarks, Stop).
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Queries of one cell with one seed, in their order."""
-
-    n_nodes: int
-    maximum: float
-    edge: tuple[str, ...]
-    distance: tuple[float, ...]
-    value: tuple[float, ...]  # of the objective, without noise
-    measured: tuple[float, ...]
-
-
-def run_cell(cell: Cell, seed: int) -> Run:
-    """Queries until one after the design is within the tolerance of the maximum (alg: benchmarks, Stop).
-
-    The seed decides design, samples and measurement errors, so all methods share the first two streams. A
-    batch is measured as a whole.
-    """
-    problem = cell.problem()
-    assert problem.space is not None
-    candidates = Continuum(problem.graph) if cell.is_continuous else None
-    optimizer = Optimizer(problem.space, seed=seed, candidates=candidates, **cell.settings)
-    rng = np.random.default_rng([seed, 1])
-    places: list[Point] = []
-    values: list[float] = []
-    measured: list[float] = []
-    while (n_asked := len(values)) < cell.n_init + cell.horizon:
-        is_design = n_asked < cell.n_init
-        left = cell.n_init + cell.horizon - n_asked
-        for suggestion in optimizer.ask(1 if is_design else min(cell.batch, left)):
-            places.append(suggestion.point)
-            values.append(problem(suggestion.point))
-            measured.append(problem.measure(suggestion.point, rng))
-            optimizer.tell(suggestion, measured[-1])
-        if not is_design and problem.maximum - max(values[n_asked:]) <= cell.tolerance:
-            break
-    return Run(
-        problem.space.n_nodes,
-        problem.maximum,
-        tuple(_edge_name(place) for place in places),
-        tuple(place.distance for place in places),
-        tuple(values),
-        tuple(measured),
-    )
+        The seed decides design, samples and measurement errors, so all methods share the first two streams. A
+        batch is measured as a whole.
+        """
+        problem = self.problem()
+        assert problem.space is not None
+        candidates = Continuum(problem.graph) if self.is_continuous else None
+        optimizer = Optimizer(problem.space, seed=seed, candidates=candidates, **self.settings)
+        rng, made = np.random.default_rng([seed, 1]), Queries()
+        while (n_asked := len(made.value)) < self.n_init + self.horizon:
+            is_design = n_asked < self.n_init
+            left = self.n_init + self.horizon - n_asked
+            for suggestion in optimizer.ask(1 if is_design else min(self.batch, left)):
+                optimizer.tell(suggestion, made.add(problem, suggestion.point, rng))
+            if not is_design and problem.maximum - max(made.value[n_asked:]) <= self.tolerance:
+                break
+        return made.run(problem, problem.space.n_nodes)
 
 
-def rows_of(run: Run, cell: Cell, seed: int) -> pd.DataFrame:
+def run_cell(cell: Repeatable, seed: int) -> Run:
+    """The run of a cell with a seed: a function, so that it can be sent to other processes."""
+    return cell.run(seed)
+
+
+def rows_of(run: Run, cell: Repeatable, seed: int) -> pd.DataFrame:
     """The run as rows of the tidy table, one a query."""
     query = np.arange(len(run.value))
     value = np.array(run.value, dtype=np.float64)
@@ -130,7 +177,7 @@ def rows_of(run: Run, cell: Cell, seed: int) -> pd.DataFrame:
             "distance": run.distance,
             "value": value,
             "measured": run.measured,
-            "regret": run.maximum - value,
+            "regret": (run.maximum - value) / cell.spread,
             "maximum": run.maximum,
         }
     )[list(COLUMNS)]

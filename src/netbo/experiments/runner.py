@@ -12,7 +12,7 @@ import pandas as pd
 
 import netbo
 from netbo.errors import BaseError, ParameterError
-from netbo.experiments.cell import COLUMNS, Cell, Run, rows_of, run_cell
+from netbo.experiments.cell import COLUMNS, Repeatable, Run, rows_of, run_cell
 from netbo.experiments.spec import Spec
 from netbo.experiments.workers import Workers, open_workers
 from netbo.files import replacing, write_text
@@ -25,19 +25,19 @@ class PartError(BaseError, ValueError):
     """A partial result that cannot be used; it is computed again."""
 
 
-def part_path(out: Path, cell: Cell, seed: int) -> Path:
+def part_path(out: Path, cell: Repeatable, seed: int) -> Path:
     """Where the run of a cell with a seed is kept."""
     return out / "parts" / cell.key / f"{seed}.json"
 
 
-def write_part(path: Path, cell: Cell, run: Run) -> None:
+def write_part(path: Path, cell: Repeatable, run: Run) -> None:
     """Keep a run with the hash of its content and of the cell it belongs to."""
     content = json.dumps(asdict(run))
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps({"cell": cell.fingerprint(), "hash": _hash(content), "run": content}))
 
 
-def read_part(path: Path, cell: Cell) -> Run | None:
+def read_part(path: Path, cell: Repeatable) -> Run | None:
     """The run, None if there is none; a PartError says what is wrong with the file."""
     try:
         stored = json.loads(path.read_bytes())
@@ -68,7 +68,7 @@ TABLE = "table"  # .parquet and .csv
 
 def run_experiment(
     spec: Spec,
-    cells: Sequence[Cell],
+    cells: Sequence[Repeatable],
     out: Path,
     *,
     workers: Workers | None = None,
@@ -83,16 +83,31 @@ def run_experiment(
     progress: called after each run; tell: called with what people should know.
     """
     claim_folder(spec, out)
+    runs = all_runs(cells, spec.seeds, out, workers=workers, others=others, progress=progress, tell=tell)
+    table = tidy(cells, spec.seeds, runs)
+    write_table(table, out)
+    return table
+
+
+def all_runs(
+    cells: Sequence[Repeatable],
+    seeds: Sequence[int],
+    out: Path,
+    *,
+    workers: Workers | None = None,
+    others: Sequence[Path] = (),
+    progress: Progress = lambda done, total: None,
+    tell: Tell = lambda message: None,
+) -> dict[tuple[Repeatable, int], Run]:
+    """The runs of every cell with every seed; those found in the folder are not made again."""
     _require_distinct(cells)
-    calls = [(cell, seed) for seed in spec.seeds for cell in cells]  # so that time left is estimated fairly
+    calls = [(cell, seed) for seed in seeds for cell in cells]  # so that time left is estimated fairly
     runs = _finished(calls, out, others, tell)
     missing = [number for number in range(len(calls)) if number not in runs]
     progress(len(runs), len(calls))
     if missing:
         runs |= _make(calls, missing, out, workers, lambda done: progress(done, len(calls)))
-    table = tidy(cells, spec, {calls[number]: run for number, run in runs.items()})
-    write_table(table, out)
-    return table
+    return {calls[number]: run for number, run in runs.items()}
 
 
 def claim_folder(spec: Spec, out: Path) -> None:
@@ -126,9 +141,11 @@ def claim_folder(spec: Spec, out: Path) -> None:
         )
 
 
-def tidy(cells: Sequence[Cell], spec: Spec, runs: dict[tuple[Cell, int], Run]) -> pd.DataFrame:
+def tidy(
+    cells: Sequence[Repeatable], seeds: Sequence[int], runs: dict[tuple[Repeatable, int], Run]
+) -> pd.DataFrame:
     """One row a query, cells in their order, seeds within them: the same whoever made the runs."""
-    parts = [rows_of(runs[cell, seed], cell, seed) for cell in cells for seed in spec.seeds]
+    parts = [rows_of(runs[cell, seed], cell, seed) for cell in cells for seed in seeds]
     if not parts:
         return pd.DataFrame({name: [] for name in COLUMNS})
     return pd.concat(parts, ignore_index=True)
@@ -143,7 +160,7 @@ def write_table(table: pd.DataFrame, out: Path) -> None:
 
 
 def _finished(
-    calls: Sequence[tuple[Cell, int]], out: Path, others: Sequence[Path], tell: Tell
+    calls: Sequence[tuple[Repeatable, int]], out: Path, others: Sequence[Path], tell: Tell
 ) -> dict[int, Run]:
     found = {}
     for number, (cell, seed) in enumerate(calls):
@@ -160,7 +177,7 @@ def _finished(
     return found
 
 
-def _taken(cell: Cell, seed: int, others: Sequence[Path]) -> Run | None:
+def _taken(cell: Repeatable, seed: int, others: Sequence[Path]) -> Run | None:
     """The same run of another experiment, if there is one."""
     for folder in others:
         with suppress(PartError):  # of another cell by the same name, or damaged: not ours to mend
@@ -170,7 +187,7 @@ def _taken(cell: Cell, seed: int, others: Sequence[Path]) -> Run | None:
 
 
 def _make(
-    calls: Sequence[tuple[Cell, int]],
+    calls: Sequence[tuple[Repeatable, int]],
     missing: Sequence[int],
     out: Path,
     workers: Workers | None,
@@ -189,7 +206,7 @@ def _make(
     return made
 
 
-def _require_distinct(cells: Sequence[Cell]) -> None:
+def _require_distinct(cells: Sequence[Repeatable]) -> None:
     keys = [cell.key for cell in cells]
     twice = sorted({key for key in keys if keys.count(key) > 1})
     if twice:

@@ -18,15 +18,26 @@ from netbo.problems.composition import (
 )
 from netbo.problems.fields import Needle, needle, random_field
 from netbo.problems.inversion import SourceInversion, SourceLoad, SourcePrior, new_york, new_york_inversion
-from netbo.problems.problem import NodalFunction, Objective, Problem, nearest_nodes, nodal_problem
+from netbo.problems.problem import (
+    EdgewiseFunction,
+    NodalFunction,
+    Objective,
+    Problem,
+    edgewise_problem,
+    nearest_nodes,
+    nodal_problem,
+)
+from netbo.problems.suite import SUITE, SuiteProblem, suite_problem
 
 __all__ = [
     "ACKLEY",
     "LEVY",
     "OUTER_FUNCTIONS",
     "RASTRIGIN",
+    "SUITE",
     "Ackley",
     "Composition",
+    "EdgewiseFunction",
     "Extremes",
     "Levy",
     "Needle",
@@ -39,7 +50,9 @@ __all__ = [
     "SourceInversion",
     "SourceLoad",
     "SourcePrior",
+    "SuiteProblem",
     "composed",
+    "edgewise_problem",
     "extremes",
     "nearest_nodes",
     "needle",
@@ -49,4 +62,5 @@ __all__ = [
     "open_rectangle_benchmark",
     "placed_anchors",
     "random_field",
+    "suite_problem",
 ]

@@ -1,14 +1,15 @@
-"""An objective on a network whose maximum is known; those known at the nodes of a mesh."""
+"""An objective on a network whose maximum is known; those known at nodes of a mesh or along every edge."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self, overload
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from netbo.arrays import FloatArray, IntArray, as_float_vector, read_only, require_finite
+from netbo.arrays import FloatArray, IntArray, as_float_vector, read_only, require_finite, row_starts, rows_of
 from netbo.checks import require_nonnegative
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
@@ -17,6 +18,7 @@ from netbo.geometry import MetricGraph, Point, Points
 Objective = Callable[[Points], FloatArray]
 
 ATTAINED = 1e-6  # relative; a maximum farther from the value at its maximizers is a mistake, not rounding
+SCANNED = 4_000  # places, about, at which the smallest value of an objective is looked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +96,12 @@ class Problem:
         """max f - f(x), without noise."""
         return self.maximum - self(x)
 
+    @cached_property
+    def spread(self) -> float:
+        """max f - min f, the smallest value over some 4,000 places: the scale on which a regret is judged."""
+        points, _ = edgewise_places(self.graph, self.graph.total_length / SCANNED)
+        return self.maximum - float(self.objective(points).min())
+
     def reachable_regret(self, candidates: Points) -> float:
         """Regret of the best candidate: what a search over the candidates cannot get below."""
         return self.maximum - self.on(candidates).maximum
@@ -155,3 +163,42 @@ def nearest_nodes(space: FiniteElementSpace, x: Points) -> IntArray:
     """Index of the node at the nearer end of each point's cell, the one towards the tail in a tie."""
     at = space.locate(x)
     return np.where(at.fraction > 0.5, at.right, at.left)
+
+
+# Objectives known along every edge by itself: they may jump where edges meet.
+
+
+@dataclass(frozen=True, eq=False)
+class EdgewiseFunction:
+    """Linear between equally spaced places of every edge; at a vertex each edge has a value of its own."""
+
+    graph: MetricGraph
+    starts: IntArray  # (n_edges + 1,): the values of edge e are starts[e] .. starts[e + 1] - 1, tail to head
+    values: FloatArray
+
+    def __call__(self, x: Points) -> FloatArray:
+        """Values at the points, (n,)."""
+        first, last = self.starts[x.edge], self.starts[x.edge + 1] - 1
+        along = x.z / self.graph.lengths[x.edge] * (last - first)
+        left = np.minimum(first + along.astype(np.int64), last - 1)
+        share = first + along - left
+        return np.asarray((1 - share) * self.values[left] + share * self.values[left + 1])
+
+
+def edgewise_places(graph: MetricGraph, max_cell: float) -> tuple[Points, IntArray]:
+    """Equally spaced places of every edge from end to end, at most `max_cell` apart; where rows start."""
+    cells = np.maximum(np.ceil(graph.lengths / max_cell), 2).astype(np.int64)
+    starts = row_starts(cells + 1)
+    edge = rows_of(starts)
+    share = (np.arange(len(edge)) - starts[edge]) / cells[edge]
+    return Points(edge, share * graph.lengths[edge], graph=graph), starts
+
+
+def edgewise_problem(name: str, graph: MetricGraph, objective: Objective, *, max_cell: float) -> Problem:
+    """An objective as it is at equally spaced places of every edge, and linear between them."""
+    points, starts = edgewise_places(graph, max_cell)
+    values = np.asarray(objective(points), dtype=np.float64)
+    require_finite(values, "values", ParameterError, "an objective needs a number everywhere")
+    highest = float(values.max())
+    function = EdgewiseFunction(graph, starts, np.asarray(read_only(values)))
+    return Problem(name, graph, function, highest, points[np.flatnonzero(values == highest)])
