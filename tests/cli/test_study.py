@@ -618,6 +618,17 @@ def test_failures_are_told_with_their_reason(here):
     assert [record.state for record in leak().records] == [State.FAILED] * 2
 
 
+@pytest.mark.parametrize("command", [["study", "run"], ["study", "run", "--jobs=2"], ["worker"]])
+def test_a_function_that_only_fails_ends_the_work_with_its_reason(here, command):
+    create()
+    shown = invoke(*command, "--objective=sound:broken", "--budget=40", "--name=leak")
+
+    assert shown.exit_code == 2
+    assert "one of the first 5 evaluations must give a value" in shown.stderr
+    assert "reading; call the objective on this point yourself" in shown.stderr
+    assert 5 <= len(leak().records) <= 10
+
+
 def test_work_that_ends_before_the_budget_says_so_by_its_exit_code(here):
     create()
     run("ask")

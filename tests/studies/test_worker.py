@@ -8,7 +8,7 @@ from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 
 import pytest
 
-from netbo.errors import ParameterError
+from netbo.errors import ObservationError, ParameterError
 from netbo.optimize import Target
 from netbo.studies import State, StudyError
 from netbo.studies.worker import INTERRUPTED, Heartbeat
@@ -53,6 +53,61 @@ def test_a_study_goes_on_after_every_kind_of_failure(tmp_path):
     reasons = ["RuntimeError: no signal", "returned nan", "got 'text' of type str", "returned inf"]
     assert all(reason in note for reason, note in zip(reasons, notes, strict=True))
     assert study.records[5].noise == 0.5
+
+
+def fails(point):
+    raise RuntimeError("no licence here")
+
+
+def test_an_objective_that_only_fails_is_given_up_with_its_reason(tmp_path):
+    """A mistake in the objective would spend the budget of all."""
+    study = create(tmp_path, design=3)
+    with pytest.raises(ObservationError, match=r"one of the first 5 .* got 5 failures.*no licence here"):
+        study.work(fails, budget=50)
+
+    assert [record.state for record in study.records] == [State.FAILED] * 5
+
+
+def test_a_worker_that_only_fails_gives_up_where_others_have_values(tmp_path):
+    study = create(tmp_path, design=3)
+    study.work(height, budget=4)
+    with pytest.raises(ObservationError, match="got 5 failures"):
+        load(tmp_path).work(fails, budget=50)
+
+    assert len(load(tmp_path).records) == 9
+    assert load(tmp_path).work(height, budget=12).told == 3
+
+
+def test_workers_that_only_fail_give_up_together(tmp_path):
+    """The failures of all count while nobody has a value: ten workers do not need fifty."""
+    study = create(tmp_path, design=3)
+    other = load(tmp_path)
+
+    def fails_here_and_there(point):
+        if other.n_told < 4:
+            suggestion = other.ask()
+            other.tell(suggestion, "failed", note="no licence there")
+        raise RuntimeError("no licence here")
+
+    with pytest.raises(ObservationError, match=r"got [56] failures"):
+        study.work(fails_here_and_there, budget=50)
+
+    assert len(study.records) <= 6
+
+
+def test_failures_of_earlier_days_do_not_count(tmp_path):
+    study = create(tmp_path, design=3)
+    with pytest.raises(ObservationError, match="got 5 failures"):
+        study.work(fails, budget=50)
+    answers = iter([RuntimeError("once"), 1.0, 2.0])
+
+    def mended(point):
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    assert load(tmp_path).work(mended, budget=8).told == 2
 
 
 def test_an_objective_that_hangs_has_failed_by_timeout_and_the_study_goes_on(tmp_path):

@@ -68,8 +68,9 @@ time_options = add_options(
 def run(jobs: int, **job: Any) -> None:
     """Evaluate a function where the study asks, until its budget is spent.
 
-    An evaluation that raises, hangs or gives no finite number has failed, with the reason as its note.
-    Ctrl-C and SIGTERM lose nothing: run it again to go on.
+    An evaluation that raises, hangs or gives no finite number has failed, with the reason as its note. A
+    function that only fails is given up after five times, or as many as the initial design has places. Ctrl-C
+    and SIGTERM lose nothing: run it again to go on.
     """
     _evaluate(Job(**job), jobs=jobs)
 

@@ -21,6 +21,7 @@ import numpy as np
 from netbo.checks import require_count
 from netbo.errors import ObservationError, ParameterError, shown
 from netbo.geometry import Point
+from netbo.wording import length
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")  # who obeys
+LEAST_TRIES = 5  # evaluations that must all fail before a run is given up, or the design if that is larger
 GRACE = 5.0  # seconds for an objective that cleans up when it is told to end
 KILLED = 60.0  # seconds for the system to take away what was killed; more only if the system is stuck
 
@@ -317,6 +319,18 @@ def _as_number(x: Any) -> float | None:
         return float(x)
     array = np.asarray(x) if hasattr(x, "__array__") else np.empty(1)
     return float(array) if array.shape == () and array.dtype.kind in "fiu" else None
+
+
+def require_value(failed: int, design: int, where: Point, note: str) -> None:
+    """Give up an objective that only failed so far, once it did so often; the last time `where` and why."""
+    enough = max(LEAST_TRIES, design)
+    if failed < enough:
+        return
+    raise ObservationError(
+        f"one of the first {enough} evaluations must give a value, got {failed} failures, the last at "
+        f"edge {where.edge_id!r}, {length(where.distance)}: {last_line(note)}; "
+        "call the objective on this point yourself"
+    )
 
 
 def last_line(text: str) -> str:

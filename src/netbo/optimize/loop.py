@@ -19,15 +19,14 @@ from netbo.optimize.evaluation import (
     as_answer,
     as_completed,
     count_workers,
-    last_line,
     open_executor,
+    require_value,
 )
 from netbo.optimize.optimizer import Optimizer
 from netbo.optimize.stopping import Budget, StopRule
 from netbo.optimize.trials import Status, Suggestion, Trial
 
 EXHAUSTED = "every candidate was measured"
-LEAST_TRIES = 5  # evaluations that must all fail before a run is given up, or the design if that is larger
 
 Callback = Callable[[Optimizer, Trial], object]
 Catch = type[BaseException] | tuple[type[BaseException], ...]
@@ -333,15 +332,10 @@ class LoopState:
                 self.optimizer.cancel(self.in_flight.pop(future))
 
     def _require_a_value(self, trial: Trial) -> None:
-        history, enough = self.optimizer.history, max(LEAST_TRIES, self.optimizer.design.size)
-        failed = len(history.having(Status.FAILED))
-        if trial.status is not Status.FAILED or failed < enough or history.having(Status.OBSERVED):
-            return
-        raise ObservationError(
-            f"one of the first {enough} evaluations must give a value, got {failed} failures, the last at "
-            f"edge {trial.point.edge_id!r}, {trial.point.distance:.6g}: {last_line(trial.note)}; "
-            "call the objective on one point yourself, as in f(graph.points(edge, distance)[0])"
-        )
+        history = self.optimizer.history
+        if trial.status is Status.FAILED and not history.having(Status.OBSERVED):
+            failed = len(history.having(Status.FAILED))
+            require_value(failed, self.optimizer.design.size, trial.point, trial.note)
 
 
 @contextmanager

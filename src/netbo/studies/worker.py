@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from netbo.checks import require_count
 from netbo.errors import BudgetError, ExhaustedError, ObservationError
 from netbo.optimize import StopRule, Suggestion
-from netbo.optimize.evaluation import Attempt, Inline, Objective, count_workers, first_completed
+from netbo.optimize.evaluation import (
+    Attempt,
+    Inline,
+    Objective,
+    count_workers,
+    first_completed,
+    require_value,
+)
 from netbo.studies.evaluation import Evaluation, Evaluator, as_evaluation, evaluator
 from netbo.studies.records import State, TrialRecord
 from netbo.studies.resilience import DeferredInterrupt, deferred_interrupts, retry_while_unavailable
@@ -118,6 +125,7 @@ class WorkerRun:
     pause: float
     heartbeat: Heartbeat
     interrupted: DeferredInterrupt
+    first: int  # number of trials when it began
     told: int = 0
     failed: int = 0
     reason: str | None = None
@@ -213,6 +221,8 @@ class WorkerRun:
         record = self._retry(lambda: self.study.records[suggestion.id])
         for callback in self.callbacks:
             callback(self.study, record)
+        if record.state is State.FAILED and not self.told:
+            self._require_a_value(record)
         self._check_stop_rules()
 
     def _tell_once(self, suggestion: Suggestion, found: Evaluation) -> None:
@@ -223,6 +233,14 @@ class WorkerRun:
         except ObservationError:  # perhaps written by a call that was never answered
             if self.study.records[suggestion.id].value != found.value:
                 raise
+
+    def _require_a_value(self, last: TrialRecord) -> None:
+        """Give up an objective that only fails, here or, while the study has no value, with all workers."""
+        design = self._retry(lambda: self.study.optimizer).design.size
+        states = [record.state for record in self._retry(lambda: self.study.records)]
+        together = 0 if State.OBSERVED in states else states[self.first :].count(State.FAILED)
+        if last.point is not None:
+            require_value(max(self.failed, together), design, last.point, last.note)
 
     def _check_stop_rules(self) -> None:
         """Set the reason from the first stop rule that gives one."""
@@ -273,7 +291,8 @@ def work(
     """Evaluate an objective where a study asks, together with all other workers of the study.
 
     An objective that raises, hangs, or returns anything but a finite number has failed, with the reason as
-    the note of its trial. SIGINT and SIGTERM release what is being evaluated. While the storage is
+    the note of its trial; one that only fails, five times or as often as the design has places, is given up.
+    SIGINT and SIGTERM release what is being evaluated. While the storage is
     unavailable it is retried and values are kept; a value that can never be told is logged.
 
     Parameters
@@ -308,6 +327,8 @@ def work(
     ------
     ParameterError, StudyError
         The options are wrong; nothing was asked.
+    ObservationError
+        None of the first evaluations gave a value; the failures are in the study.
 
     Examples
     --------
@@ -327,6 +348,6 @@ def work(
         run = WorkerRun(
             study, evaluate if executor is None else Attempt(objective, (Exception,)), budget, lease,
             executor or Inline(), count_workers(executor, workers), timeout, tuple(stop), tuple(callbacks),
-            pause, heartbeat, interrupted,
+            pause, heartbeat, interrupted, len(study.records),
         )  # fmt: skip
         return run.until_stopped()
