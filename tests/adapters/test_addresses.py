@@ -1,10 +1,22 @@
+import pickle
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+import netbo
 from netbo.adapters import Addresses, Links, Treatment, assemble
-from netbo.errors import PointError
-from netbo.geometry import star, uniform_points
+from netbo.errors import GraphError, PointError
+from netbo.geometry import (
+    MetricGraph,
+    contract,
+    cut_at,
+    merge_degree_two,
+    split_at,
+    star,
+    uniform_points,
+)
 
 
 def crossing(**options):
@@ -184,3 +196,179 @@ def test_whatever_was_done_an_address_leads_back(seed):
 
     assert np.diag(network.graph.distance(x, y)).max() < 1e-9
     assert len(network.addresses.for_edges()[0]) == network.graph.n_edges
+
+
+# What leaves and enters speaks of the user's edges, whatever the graph is made of.
+
+
+def test_an_objective_sees_the_streets_of_the_file_and_not_their_pieces():
+    """The value is the distance from the end that the file names, so the best place is the far end."""
+    network = crossing(node=True)
+    seen = []
+
+    def measure(point):
+        seen.append((point.edge_id, point.distance))
+        return point.distance if point.edge_id == "along" else 0.0
+
+    found = netbo.maximize(measure, network, budget=12, noise=0.0, seed=1)
+
+    assert {edge for edge, _ in seen} == {"along", "across"}
+    assert max(distance for edge, distance in seen if edge == "along") > 8  # beyond the crossing
+    table = found.history
+    assert list(zip(table["edge"], table["distance"], strict=True)) == seen
+    assert found.recommend().point.edge_id == "along"
+    assert all(each.edge_id in ("along", "across") for each in found.search_list(draws=50).stretches)
+    assert set(found.search_list(draws=50).by_edge) <= {"along", "across"}
+
+
+def test_a_point_that_travels_keeps_its_address():
+    point = crossing(node=True).points("along", 15.0)[0]
+    copy = pickle.loads(pickle.dumps(point))
+
+    assert (copy.edge_id, copy.distance, copy.fraction) == ("along", 15.0, 0.75)
+    assert (copy.edge, copy.z) == (1, 7.0)
+    assert "edge_id='along', distance=15.0" in repr(copy)
+
+
+def test_graphs_that_travel_keep_their_addresses():
+    graph = pickle.loads(pickle.dumps(crossing(node=True).graph))
+
+    assert graph.points("back", 5.0)[0].distance == 15.0
+
+
+def path():
+    """Path 3 - 0 - 1 - 2, its middle edge drawn backwards and listed first."""
+    return MetricGraph(
+        [1, 3, 1], [0, 0, 2], [2.0, 1.0, 4.0], positions=[[1, 0], [1, 2], [5, 2], [0, 0]],
+        edge_ids=["middle", "left", "right"], vertex_ids=["b", "c", "d", "a"],
+    )  # fmt: skip
+
+
+def places_on(graph):
+    ids = [name for name in graph.edge_ids for _ in range(9)]
+    return ids, np.tile(np.linspace(0, 1, 9), graph.n_edges)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda graph: split_at(graph, graph.points(["right", "left"], [1.0, 0.25])),
+        merge_degree_two,
+        lambda graph: merge_degree_two(graph.split(graph.points("right", [0.5, 1.5]))),
+        lambda graph: cut_at(graph, "c", ["right"]),
+        lambda graph: split_at(graph.merge(), graph.merge().points("left", 0.5)),
+    ],
+)
+def test_a_changed_graph_answers_to_the_edges_it_was_made_of(change):
+    """The user's address leads to the place it led to before, and back."""
+    graph = path()
+    ids, fraction = places_on(graph)
+    changed = change(graph)
+    places = changed.graph.points(ids, fraction=fraction)
+
+    kept = np.array([name != "left" or changed.graph.total_length == 7 for name in ids])
+    before = graph.embed(graph.points(ids, fraction=fraction))
+    assert_allclose(changed.graph.embed(places)[kept], before[kept], atol=1e-12)
+    again = changed.graph.points([p.edge_id for p in places], [p.distance for p in places])
+    assert np.abs(np.diag(changed.graph.distance(places, again))).max() < 1e-12
+    assert {point.edge_id for point in places} <= {"left", "middle", "right"}
+
+
+def test_a_contracted_edge_is_the_vertex_it_shrank_to():
+    """Left, of length 1, shrinks to the vertex of lower index, b; its two ends answer by name."""
+    graph = contract(path(), 1.5).graph
+    places = graph.points("left", [0.0, 0.5, 1.0])
+
+    assert_allclose(graph.distance(places, graph.points("middle", 2.0)), 0.0)
+    assert graph.points("a") == graph.points("b")
+    assert {point.edge_id for point in places} == {"middle"}
+
+
+def test_a_component_knows_only_what_is_left_of_an_edge():
+    """A cut street of which one half is taken: the other half is refused, not moved."""
+    graph = crossing(node=True).graph
+    (junction,) = set(graph.tails.tolist() + graph.heads.tolist()) - set(np.flatnonzero(graph.degrees == 1))
+    parted = graph.cut(graph.vertex_ids[junction], [("along", 1)])
+    half = parted.subgraph(int(parted.component_of(parted.points("along", 15.0))[0]))
+
+    assert half.edge_ids == (("along", 1),)
+    assert half.points("along", 15.0)[0].distance == 15.0
+    with pytest.raises(PointError, match=r"got 3\.0 on edge 'along' of length 20\.0; this part of it is not"):
+        half.points("along", 3.0)
+
+
+def test_addresses_that_do_not_fit_the_edges_are_refused():
+    graph = crossing(node=True).graph
+
+    with pytest.raises(GraphError, match="addresses must cover every edge, got 0 to 8 of 16 on edge 0"):
+        replace(graph, lengths=2 * graph.lengths)
+    assert replace(graph, lengths=2 * graph.lengths, addresses=None).points(("along", 0), 16.0)[0].z == 16.0
+    with pytest.raises(GraphError, match="addresses must lead to 3 edges, got a table of 4"):
+        replace(star(3), addresses=graph.addresses)
+
+
+def test_forbidding_a_street_forbids_all_of_it():
+    """By its own id after it was cut in two, and by a stretch across the crossing."""
+    network = crossing(node=True)
+    x = network.points(["along", "along", "along", "across"], [4.0, 10.0, 16.0, 2.0])
+
+    assert netbo.Forbidden(edges="along").allows(x).tolist() == [False, False, False, True]
+    across = netbo.Forbidden(stretches=[("along", 7.0, 12.0)])
+    assert across.allows(x).tolist() == [True, False, True, True]
+    assert netbo.Forbidden(edges=[("along", 0)]).allows(x).tolist() == [False, True, True, True]
+
+
+def test_stretches_run_on_across_a_crossing():
+    """Two pieces of one street are one stretch of it."""
+    network = crossing(node=True)
+    number, row, start, end = network.addresses.stretches(
+        np.array([0, 1, 2]), np.array([5.0, 0.0, 1.0]), np.array([8.0, 4.0, 2.0])
+    )
+
+    assert_array_equal(number, [0, 1, 2])
+    assert_array_equal(row, [0, 0, 1])
+    assert_allclose(start, [5, 8, 1])
+    assert_allclose(end, [8, 12, 2])
+
+
+# Vertices by name.
+
+
+def test_a_vertex_by_name_is_a_point():
+    network = crossing(node=True)
+
+    assert network.points("east") == network.points("along", 20.0)
+    assert network.graph.points(["west", "north"]) == network.points(["along", "across"], fraction=[0.0, 1.0])
+    assert network.points(vertex="south") == network.points("across", 0.0)
+
+
+def test_a_vertex_that_was_joined_to_another_answers_to_its_name():
+    links = Links(
+        source="a test",
+        ids=["a", "valve", "b"],
+        tails=["J1", "J2", "J3"],
+        heads=["J2", "J3", "J4"],
+        lengths=[1.0, np.nan, 2.0],
+        treatments=[Treatment.KEEP, Treatment.CONTRACT, Treatment.KEEP],
+    )
+    network = assemble(links)
+
+    assert network.graph.vertex_ids == ("J1", "J2", "J4")
+    assert network.graph.distance(network.points("J3"), network.points("J2"))[0, 0] == 0
+
+
+def test_a_name_of_an_edge_and_a_vertex_is_refused_with_both_spellings():
+    graph = MetricGraph([0], [1], [2.0], edge_ids=["x"], vertex_ids=["x", "y"])
+
+    with pytest.raises(PointError, match=r"points\('x', distance\) for the edge, points\(vertex='x'\)"):
+        graph.points("x")
+    assert graph.points(vertex="x")[0].distance == 0.0
+    assert graph.points("x", 0.5)[0].distance == 0.5
+    assert graph.points("y")[0].distance == 2.0
+
+
+def test_unknown_vertices_are_met_with_a_hint():
+    with pytest.raises(PointError, match="no vertex has the id 'nort'; did you mean 'north'"):
+        crossing().points("nort")
+    with pytest.raises(PointError, match="on an edge or at a vertex, got both"):
+        crossing().points("along", 1.0, vertex="north")

@@ -1,6 +1,7 @@
 """Maps and tables that go back to the user, read again by geopandas and pandas."""
 
 import json
+from dataclasses import replace
 
 import geopandas
 import numpy as np
@@ -114,7 +115,7 @@ def test_lines_run_with_the_measure_also_where_the_graph_runs_against_it():
         table.ids, table.lengths, table.tails, table.heads, table.starts, table.begin, table.end, table.edge,
         table.z_end, table.z_begin,
     )  # fmt: skip
-    lines = ShortLines.cut(type(network)(network.graph, network.report, turned), 100.0)
+    lines = ShortLines.cut(replace(network, graph=replace(network.graph, addresses=turned)), 100.0)
     _, begin, end = lines.measures()
     geometry = lines.geometry()
 

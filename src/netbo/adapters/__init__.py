@@ -4,9 +4,10 @@ from netbo.adapters.assembly.assemble import assemble
 from netbo.adapters.links import Links, Treatment
 from netbo.adapters.measurements import Measurements, snap_measurements
 from netbo.adapters.netbo_json import content_hash, dump, load, read_network, write_network
-from netbo.adapters.network import Address, Addresses, Network, as_network
+from netbo.adapters.network import Network, as_network
 from netbo.adapters.read import read
 from netbo.adapters.report import NetworkReport
+from netbo.geometry import Address, Addresses
 
 __all__ = [
     "Address",

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from netbo.adapters.network import Addresses, Network, as_network
+from netbo.adapters.network import Network, as_network
 from netbo.adapters.report import Duplicate, Gap, Join, LengthComparison, NetworkReport, Noded, Treated
 from netbo.errors import BaseError, NetworkError
 from netbo.files import read_json, write_text
-from netbo.geometry import Curves, MetricGraph
+from netbo.geometry import Addresses, Curves, MetricGraph
 from netbo.wording import quoted
 
 # Values that JSON lacks, written so that they come back as they were: tuples, arrays, NaN, dates.
@@ -140,10 +140,10 @@ def load(document: Any) -> Network:
             f"this netbo reads version {VERSION} of its own files, got {document.get('version')!r}; update it"
         )
     try:
-        graph = _load_graph(document["graph"])
         columns = {name: decode(value) for name, value in document["addresses"].items()}
-        columns["aliases"] = dict(columns["aliases"])
-        network = Network(graph, _load_record(NetworkReport, document["report"]), Addresses(**columns))
+        addresses = Addresses(**columns | {"aliases": dict(columns["aliases"])})
+        graph = _load_graph(document["graph"], addresses)
+        network = Network(graph, _load_record(NetworkReport, document["report"]))
         found = content_hash(graph)
     except (
         KeyError,
@@ -284,7 +284,7 @@ def _crs_text(crs: Any) -> str | None:
     return crs if crs is None or isinstance(crs, str) else str(getattr(crs, "to_string", crs.__str__)())
 
 
-def _load_graph(document: Mapping[str, Any]) -> MetricGraph:
+def _load_graph(document: Mapping[str, Any], addresses: Addresses) -> MetricGraph:
     curves = document["curves"]
     return MetricGraph(
         **{name: decode(document[name]) for name in ("tails", "heads", "lengths", "positions")},
@@ -294,6 +294,7 @@ def _load_graph(document: Mapping[str, Any]) -> MetricGraph:
         edge_ids=decode(document["edge_ids"]),
         vertex_ids=decode(document["vertex_ids"]),
         edge_attributes={name: decode(value) for name, value in document["attributes"].items()},
+        addresses=addresses,
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from netbo.adapters.network import Network
 from netbo.adapters.projection import transform
-from netbo.arrays import BoolArray, FloatArray, IntArray, ranges
+from netbo.arrays import BoolArray, FloatArray, IntArray, ranges, rows_of
 from netbo.errors import NetworkError
 from netbo.geometry import MetricGraph, Points
 from netbo.geometry.places import corners_within
@@ -21,16 +22,19 @@ USUAL_PIECES = 2000  # of a whole network, about; at least one an edge
 
 @dataclass(frozen=True, eq=False)
 class ShortLines:
-    """Intervals of edges, between fractions, that cover the network once."""
+    """Parts of the sections of edges, between shares of them, that cover the network once."""
 
     network: Network | MetricGraph
-    edge: IntArray  # (n,)
-    start: FloatArray  # (n,) fractions of the edge
-    stop: FloatArray  # (n,)
+    section: IntArray  # (n,) of the network's addresses: an edge, unless several were joined to it
+    first: FloatArray  # (n,) shares of the section
+    last: FloatArray  # (n,)
 
     @classmethod
     def cut(cls, network: Network | MetricGraph, max_piece: float | None = None) -> ShortLines:
-        """Even pieces of every edge, none longer than max_piece, by default about 2,000 in all."""
+        """Even pieces of every edge, none longer than max_piece, by default about 2,000 in all.
+
+        An edge that several of the user's edges were joined to is cut where one ends and the next begins.
+        """
         graph = graph_of(network)
         longest = graph.total_length / USUAL_PIECES if max_piece is None else max_piece
         if not longest > 0:
@@ -38,15 +42,36 @@ class ShortLines:
                 f"max_piece must be a positive length, got {max_piece}; leave it out for about "
                 f"{USUAL_PIECES} pieces"
             )
-        counts = np.maximum(np.ceil(graph.lengths / longest), 1).astype(np.int64)
-        edge = np.repeat(np.arange(graph.n_edges), counts)
-        number = ranges(np.zeros(graph.n_edges, dtype=np.int64), counts)
-        return cls(network, edge, number / counts[edge], (number + 1) / counts[edge])
+        sections = graph.address_table.sections
+        counts = np.maximum(np.ceil((sections.high - sections.low) / longest), 1).astype(np.int64)
+        section = np.repeat(np.arange(len(counts)), counts)
+        number = ranges(np.zeros(len(counts), dtype=np.int64), counts)
+        return cls(network, section, number / counts[section], (number + 1) / counts[section])
 
     @property
     def graph(self) -> MetricGraph:
         """The network's graph."""
         return graph_of(self.network)
+
+    @cached_property
+    def edge(self) -> IntArray:
+        """The graph's edge of each piece, (n,)."""
+        return rows_of(self.graph.address_table.sections.starts)[self.section]
+
+    @cached_property
+    def start(self) -> FloatArray:
+        """Share of the graph's edge before each piece, (n,)."""
+        return self._share_of_edge(self.first)
+
+    @cached_property
+    def stop(self) -> FloatArray:
+        """Share of the graph's edge before the end of each piece, (n,)."""
+        return self._share_of_edge(self.last)
+
+    def _share_of_edge(self, share: FloatArray) -> FloatArray:
+        sections, lengths = self.graph.address_table.sections, self.graph.lengths[self.edge]
+        low, high = sections.low[self.section] / lengths, sections.high[self.section] / lengths
+        return (1 - share) * low + share * high
 
     @property
     def middles(self) -> Points:
@@ -62,18 +87,18 @@ class ShortLines:
 
     def measures(self) -> tuple[list[Hashable], FloatArray, FloatArray]:
         """The user's id of each piece, and its smaller and larger measure along the user's edge."""
-        ids, at_tail, at_head = _measures(self.network)
-        first, last = at_tail[self.edge], at_head[self.edge]
+        ids, at_low, at_high = self.graph.address_table.for_edges()
+        low, high = at_low[self.section], at_high[self.section]
         # Weighted ends, so that neighbours share a measure and the last one is the edge's own.
-        begin = (1 - self.start) * first + self.start * last
-        end = (1 - self.stop) * first + self.stop * last
-        return [ids[edge] for edge in self.edge.tolist()], np.minimum(begin, end), np.maximum(begin, end)
+        begin = (1 - self.first) * low + self.first * high
+        end = (1 - self.last) * low + self.last * high
+        return [ids[each] for each in self.section.tolist()], np.minimum(begin, end), np.maximum(begin, end)
 
     @property
     def is_backwards(self) -> BoolArray:
         """Whether the measure of the user's edge falls along the graph's edge, (n,)."""
-        _, at_tail, at_head = _measures(self.network)
-        return np.asarray((at_head < at_tail)[self.edge])
+        _, at_low, at_high = self.graph.address_table.for_edges()
+        return np.asarray((at_high < at_low)[self.section])
 
     def geometry(self, crs: Any = None) -> Any:
         """A shapely line for each piece, bends included, that runs with the measure."""
@@ -126,15 +151,4 @@ def coordinates_of(network: Network | MetricGraph, points: Points, crs: Any = No
 
 def addresses_of(network: Network | MetricGraph, points: Points) -> tuple[list[Hashable], FloatArray]:
     """The user's edge id of each point, and its distance from the start of the user's edge."""
-    bound = graph_of(network).bind(points)
-    if isinstance(network, MetricGraph):
-        return [network.edge_ids[edge] for edge in bound.edge.tolist()], bound.z
-    row, measure = network.addresses.measure(bound.edge, bound.z)
-    return [network.addresses.ids[link] for link in row.tolist()], measure
-
-
-def _measures(network: Network | MetricGraph) -> tuple[list[Hashable], FloatArray, FloatArray]:
-    """For each edge of the graph the user's id, and the measure at its tail and head."""
-    if isinstance(network, MetricGraph):
-        return list(network.edge_ids), np.zeros(network.n_edges), network.lengths
-    return network.addresses.for_edges()
+    return graph_of(network).address(points)[:2]

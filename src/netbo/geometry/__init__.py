@@ -1,5 +1,6 @@
 """Metric graphs and their points: distances, drawings, refinements, shapes."""
 
+from netbo.geometry.addresses import Address, Addresses
 from netbo.geometry.curves import Curves
 from netbo.geometry.graph import MetricGraph
 from netbo.geometry.places import (
@@ -37,6 +38,8 @@ splitting, merging, cutting, contracting = split_at, merge_degree_two, cut_at, c
 __all__ = [
     "PLACE_TOLERANCE",
     "VERTEX_TOLERANCE",
+    "Address",
+    "Addresses",
     "Curves",
     "MetricGraph",
     "PlaceIndex",

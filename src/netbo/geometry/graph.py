@@ -21,9 +21,19 @@ from netbo.arrays import (
 )
 from netbo.errors import GraphError, PointError
 from netbo.geometry import distances
+from netbo.geometry.addresses import Addresses
 from netbo.geometry.curves import Curves
 from netbo.geometry.distances import component_labels, continuous_diameter, shortest_links
-from netbo.geometry.identifiers import Ids, as_ids, as_sequence, index_by_id, indices_of
+from netbo.geometry.identifiers import (
+    Ids,
+    as_ids,
+    as_list,
+    as_sequence,
+    index_by_id,
+    indices_of,
+    pick,
+    require_vertex_names,
+)
 from netbo.geometry.nearest import SegmentIndex
 from netbo.geometry.points import Points
 from netbo.geometry.transforms import cut_at, merge_degree_two, restrict, split_at
@@ -64,6 +74,9 @@ class MetricGraph:
         Your own unique names; points are addressed by them. By default 0, 1, ...
     edge_attributes : mapping, optional
         Columns of one value per edge, kept as they are.
+    addresses : Addresses, optional
+        Your own edges where those of the graph are pieces of them, or several joined: points are then
+        addressed by them. By default the edges of the graph are your own.
 
     Raises
     ------
@@ -89,6 +102,7 @@ class MetricGraph:
     edge_ids: Ids
     vertex_ids: Ids
     edge_attributes: Mapping[str, Any]
+    addresses: Addresses | None
 
     def __init__(
         self,
@@ -103,6 +117,7 @@ class MetricGraph:
         edge_ids: Iterable[Hashable] | None = None,
         vertex_ids: Iterable[Hashable] | None = None,
         edge_attributes: Mapping[str, Any] | None = None,
+        addresses: Addresses | None = None,
     ) -> None:
         ends = as_ends(tails, heads)
         named = None if vertex_ids is None else as_sequence(vertex_ids)
@@ -124,9 +139,14 @@ class MetricGraph:
             "edge_ids": known,
             "vertex_ids": as_ids(named, n_vertices, "vertex"),
             "edge_attributes": as_attributes(edge_attributes, len(ends[0])),
+            "addresses": addresses,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        if addresses is not None:
+            addresses.require_covers(self.lengths)
+            if addresses.are_own(self):
+                object.__setattr__(self, "addresses", None)
 
     def __repr__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
@@ -210,26 +230,120 @@ class MetricGraph:
         return indices_of(vertex_ids, self._vertex_index, "vertex", GraphError)
 
     def points(
-        self, edge_ids: Any, distance: ArrayLike | None = None, *, fraction: ArrayLike | None = None
+        self,
+        edge_ids: Any = None,
+        distance: ArrayLike | None = None,
+        *,
+        fraction: ArrayLike | None = None,
+        start: Any = None,
+        vertex: Any = None,
     ) -> Points:
-        """Points at a distance from the tails of your edges, or at a fraction (0 to 1) of their lengths.
+        """Points at a distance along your edges, at a fraction (0 to 1) of them, or at your vertices.
 
-        One id with many distances, or many ids with one distance, are repeated as needed.
+        Measured along your whole edge also where the graph has it in pieces; the pieces answer to their own
+        ids, too. One id with many distances, or many ids with one distance, are repeated as needed.
+
+        Parameters
+        ----------
+        edge_ids : hashable or sequence, optional
+            Your ids, one or several. Without distance and fraction they are names of vertices: junctions,
+            hydrants, buses.
+        distance, fraction : array_like, optional
+            Exactly one of them, for edges.
+        start : hashable or sequence, optional
+            The end from which it counts, by default the tail.
+        vertex : hashable or sequence, optional
+            Names of vertices, instead of edges; needed where an edge has the same name.
+
+        Returns
+        -------
+        Points
+            Bound to the graph.
+
+        Raises
+        ------
+        PointError
+            If an id is unknown or a distance lies beyond its edge.
+
+        Examples
+        --------
+        >>> graph = MetricGraph([0, 1], [1, 2], [2.0, 3.0], edge_ids="ab", vertex_ids=["J1", "J2", "J3"])
+        >>> graph.points("b", 0.5, start="J3")[0].distance
+        2.5
+        >>> graph.points("J2") == graph.points("a", 2.0)
+        True
         """
-        edge = self.edge_indices(edge_ids)
+        if vertex is not None or (distance is None and fraction is None):
+            return self._at_vertices(edge_ids, distance, fraction, vertex)
+        row, is_reversed = self._named.find(edge_ids)
         given = [value for value in (distance, fraction) if value is not None]
         if len(given) != 1:
             raise PointError(
                 f"a point needs distance or fraction, got {len(given)} of them; pass exactly one"
             )
         along = as_float_vector(given[0], "distances or fractions along edges", PointError)
-        if len(edge) != len(along) and 1 not in (len(edge), len(along)):
+        if len(row) != len(along) and 1 not in (len(row), len(along)):
             raise PointError(
-                f"edge ids and places along them must match, got {len(edge)} and {len(along)}; "
+                f"edge ids and places along them must match, got {len(row)} and {len(along)}; "
                 "give one place per edge id"
             )
-        edge, along = np.broadcast_arrays(edge, along)
-        return Points(edge, along if fraction is None else along * self.lengths[edge], graph=self)
+        row, is_reversed, along = np.broadcast_arrays(row, is_reversed, along)
+        from_head = is_reversed if start is None else self._named.from_head(row, is_reversed, start)
+        length = self._named.lengths[row]
+        measure = along if fraction is None else along * length
+        edge, z = self._named.locate(row, np.where(from_head, length - measure, measure))
+        return Points(edge, z, graph=self)
+
+    def address(self, points: Points) -> tuple[list[Hashable], FloatArray, FloatArray]:
+        """Your edge id of each point, and its distance and fraction along your edge."""
+        bound = self.bind(points)
+        if self.addresses is None:
+            ids = [self.edge_ids[edge] for edge in bound.edge.tolist()]
+            return ids, bound.z, bound.z / self.lengths[bound.edge]
+        row, measure = self.addresses.measure(bound.edge, bound.z)
+        return pick(self.addresses.ids, row), measure, measure / self.addresses.lengths[row]
+
+    def length_of(self, edge_id: Hashable) -> float:
+        """Length of one of your edges."""
+        row, _ = self._named.find([edge_id])
+        return float(self._named.lengths[row[0]])
+
+    def intervals(
+        self, edge_ids: Any, start: ArrayLike = 0.0, end: ArrayLike = np.inf
+    ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+        """Where stretches of your edges lie: number of the stretch, edge index, distances from and to.
+
+        A stretch has several where the graph has your edge in pieces. It runs from `start` to `end`, measured
+        from the tail of your edge, by default over all of it.
+        """
+        row, is_reversed = self._named.find(edge_ids)
+        length = self._named.lengths[row]
+        first, last = (
+            np.clip(as_float_vector(each, "ends of stretches", PointError), 0.0, length)
+            for each in (start, end)
+        )
+        begin = np.where(is_reversed, length - last, first)
+        return self._named.intervals(row, begin, np.where(is_reversed, length - first, last))
+
+    def _at_vertices(self, edge_ids: Any, distance: Any, fraction: Any, vertex: Any) -> Points:
+        """Points at vertices by name; a name that an edge has, too, is refused unless it is said which."""
+        if vertex is not None and not (edge_ids is None and distance is None and fraction is None):
+            raise PointError(
+                f"a point lies on an edge or at a vertex, got both, vertex={vertex!r:.60}; leave one out"
+            )
+        asked = edge_ids if vertex is None else vertex
+        known = self._vertex_names
+        several = as_list(asked, known)
+        if vertex is None:
+            require_vertex_names(several, self._named, known)
+        codes = indices_of(several, known, "vertex", PointError)
+        is_vertex = codes < self.n_vertices
+        at = self.vertex_points(np.where(is_vertex, codes, 0))
+        if is_vertex.all():
+            return at
+        row, is_head = np.divmod(np.where(is_vertex, 0, codes - self.n_vertices), 2)
+        edge, z = self.address_table.locate(row, np.where(is_head == 1, self.address_table.lengths[row], 0.0))
+        return Points(np.where(is_vertex, at.edge, edge), np.where(is_vertex, at.z, z), graph=self)
 
     def vertex_points(self, vertices: ArrayLike | None = None) -> Points:
         """Points where the vertices (by index; all if None) are, each at an end of one of its edges."""
@@ -312,6 +426,22 @@ class MetricGraph:
     @cached_property
     def _edge_index(self) -> Mapping[Hashable, int]:
         return index_by_id(self.edge_ids)
+
+    @cached_property
+    def address_table(self) -> Addresses:
+        """Where your edges lie on the graph: `addresses`, or its own edges."""
+        return Addresses.of_graph(self) if self.addresses is None else self.addresses
+
+    @cached_property
+    def _named(self) -> Addresses:
+        """The same, and after them the graph's own edges where they have other names."""
+        return self.address_table.with_edges_of(self)
+
+    @cached_property
+    def _vertex_names(self) -> Mapping[Hashable, int]:
+        """Vertices by name; an end of link r whose vertex is gone is n_vertices + 2 r, + 1 for a head."""
+        ends = {} if self.addresses is None else self.addresses.ends
+        return {name: self.n_vertices + code for name, code in ends.items()} | dict(self._vertex_index)
 
     @cached_property
     def _vertex_index(self) -> Mapping[Hashable, int]:

@@ -1,6 +1,6 @@
 """The user's own names of edges and vertices, and our indices of them."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import islice, repeat
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from netbo.arrays import IntArray
-from netbo.errors import BaseError, GraphError
+from netbo.errors import BaseError, GraphError, PointError
 
 Ids = Sequence[Hashable]
 
@@ -65,7 +65,7 @@ def index_by_id(ids: Ids) -> Mapping[Hashable, int]:
 
 def indices_of(asked: Any, index: Mapping[Hashable, int], kind: str, error: type[BaseError]) -> IntArray:
     """Index of each id asked for, one or several; a tuple that is itself a known id counts as one."""
-    several = _as_list(asked, index)
+    several = as_list(asked, index)
     try:
         found = np.fromiter(map(index.get, several, repeat(-1)), dtype=np.int64, count=len(several))
     except TypeError as cause:
@@ -86,20 +86,37 @@ def pick(values: Any, chosen: IntArray) -> Any:
     return [listed[position] for position in chosen.tolist()]
 
 
-def _as_list(asked: Any, index: Mapping[Hashable, int]) -> list[Hashable]:
+def as_list(asked: Any, index: Container[Hashable]) -> list[Hashable]:
+    """The ids asked for, one or several; a tuple that is itself a known id counts as one."""
     if isinstance(asked, np.ndarray):
         return list(np.atleast_1d(asked).tolist())
     is_scalar = isinstance(asked, str | bytes) or not isinstance(asked, Iterable)
-    if is_scalar or (isinstance(asked, tuple) and _is_known(asked, index)):
+    if is_scalar or (isinstance(asked, tuple) and is_known(asked, index)):
         return [asked]
     return list(asked)
 
 
-def _is_known(asked: tuple[Any, ...], index: Mapping[Hashable, int]) -> bool:
+def is_known(asked: Any, index: Container[Hashable]) -> bool:
+    """Whether something that may be no id at all is a known one."""
     try:
         return asked in index
     except TypeError:  # a tuple of arrays is no id
         return False
+
+
+def require_vertex_names(
+    asked: list[Hashable], edges: Container[Hashable], vertices: Container[Hashable]
+) -> None:
+    """Refuse names that edges have, alone or beside a vertex: it would be a guess what is meant."""
+    for name in asked:
+        if not is_known(name, edges):
+            continue
+        if is_known(name, vertices):
+            raise PointError(
+                f"a name must say what is meant, got {name!r}, which an edge and a vertex have; write "
+                f"points({name!r}, distance) for the edge, points(vertex={name!r}) for the vertex"
+            )
+        raise PointError("a point needs distance or fraction, got 0 of them; pass exactly one")
 
 
 def _hint(asked: Hashable, index: Mapping[Hashable, int], kind: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
@@ -27,13 +28,16 @@ class Point:
     edge : int
         Index of the edge.
     z : float
-        Distance along the edge from its tail, in the unit of the graph; also called `distance`.
+        Distance along that edge from its tail, in the unit of the graph.
     edge_id : hashable, optional
         The user's name of the edge, by default its index.
     fraction : float, optional
-        Share of the edge before the point; None if the graph was not known.
+        Share of the user's edge before the point; None if the graph was not known.
     xy : tuple of float, optional
         Coordinates; None if the graph is not drawn.
+    distance : float, optional
+        Distance along the user's edge from its tail, by default z. They differ where the graph has the
+        user's edge in several pieces, or joined with others.
 
     Examples
     --------
@@ -47,15 +51,18 @@ class Point:
     edge_id: Hashable = None
     fraction: float | None = field(default=None, compare=False)
     xy: tuple[float, ...] | None = field(default=None, compare=False)
+    distance: float = field(default=None, compare=False)  # type: ignore[assignment]  # None: z
 
     def __post_init__(self) -> None:
         if self.edge_id is None:
             object.__setattr__(self, "edge_id", self.edge)
+        if self.distance is None:
+            object.__setattr__(self, "distance", self.z)
 
-    @property
-    def distance(self) -> float:
-        """Length along the edge from its tail, in the unit of the graph."""
-        return self.z
+    def __repr__(self) -> str:
+        own = f"edge={self.edge}, z={self.z}, edge_id={self.edge_id!r}"
+        along = "" if self.distance == self.z else f", distance={self.distance}"
+        return f"Point({own}{along}, fraction={self.fraction}, xy={self.xy})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,11 +143,9 @@ class Points:
         graph = self.graph
         if graph is None:
             return map(Point, edge, z)
-        ids = [graph.edge_ids[index] for index in edge]
-        fractions = (self.z / graph.lengths[self.edge]).tolist()
-        if graph.dimension is None:
-            return map(Point, edge, z, ids, fractions)
-        return map(Point, edge, z, ids, fractions, map(tuple, graph.embed(self).tolist()))
+        places = repeat(None) if graph.dimension is None else map(tuple, graph.embed(self).tolist())
+        ids, distance, fraction = graph.address(self)
+        return map(Point, edge, z, ids, fraction.tolist(), places, distance.tolist())
 
     @overload
     def __getitem__(self, index: int | np.integer) -> Point: ...

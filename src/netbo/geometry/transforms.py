@@ -89,6 +89,7 @@ def restrict(graph: MetricGraph, is_kept: BoolArray) -> MetricGraph:
         edge_ids=pick(graph.edge_ids, edges),
         vertex_ids=pick(graph.vertex_ids, vertices),
         edge_attributes={name: pick(column, edges) for name, column in graph.edge_attributes.items()},
+        addresses=None if graph.addresses is None else graph.addresses.restricted(is_kept),
     )
 
 
@@ -116,6 +117,8 @@ def split_at(graph: MetricGraph, points: Points) -> Refinement:
     tails, heads = graph.tails[parent], graph.heads[parent]
     tails[~is_first], heads[~is_last] = vertices, vertices
     curves, positions = _divided_drawing(graph, edge, z)
+    pieces = np.arange(len(parent))
+    stretches = Stretches(starts, begin, pieces, np.zeros(len(pieces)), np.ones(len(pieces)))
     refined = replace(
         graph,
         tails=tails,
@@ -126,11 +129,9 @@ def split_at(graph: MetricGraph, points: Points) -> Refinement:
         edge_ids=_piece_ids(graph.edge_ids, counts),
         vertex_ids=_with_new_vertices(graph, edge, z),
         edge_attributes={name: pick(column, parent) for name, column in graph.edge_attributes.items()},
+        addresses=graph.address_table.moved(stretches, end - begin),
     )
-    pieces = np.arange(len(parent))
-    return Refinement(
-        graph, refined, Stretches(starts, begin, pieces, np.zeros(len(pieces)), np.ones(len(pieces)))
-    )
+    return Refinement(graph, refined, stretches)
 
 
 def _distinct_inside(graph: MetricGraph, x: Points) -> tuple[IntArray, FloatArray]:
@@ -188,6 +189,7 @@ def merge_degree_two(graph: MetricGraph) -> Refinement:
     ends = np.stack([graph.tails, graph.heads], axis=1)
     starts, stops = ends[chains.edges, chains.is_reversed], ends[chains.edges, 1 - chains.is_reversed]
     is_first, is_last = chains.is_first, np.roll(chains.is_first, -1)
+    stretches = _stretches(graph, chains)
     merged = replace(
         graph,
         tails=number[starts[is_first]],
@@ -200,8 +202,9 @@ def merge_degree_two(graph: MetricGraph) -> Refinement:
         edge_attributes={
             name: pick(column, chains.leaders) for name, column in graph.edge_attributes.items()
         },
+        addresses=graph.address_table.moved(stretches, chains.totals),
     )
-    return Refinement(graph, merged, _stretches(graph, chains))
+    return Refinement(graph, merged, stretches)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -281,11 +284,7 @@ def _joined(graph: MetricGraph, chains: _Chains) -> Curves:
 
 def _stretches(graph: MetricGraph, chains: _Chains) -> Stretches:
     """Where each old edge lies on its chain."""
-    edge, offset, sign = (
-        np.empty(graph.n_edges, dtype=np.int64),
-        np.empty(graph.n_edges),
-        np.empty(graph.n_edges),
-    )
+    edge, (offset, sign) = np.empty(graph.n_edges, dtype=np.int64), np.empty((2, graph.n_edges))
     edge[chains.edges] = chains.chain
     offset[chains.edges] = chains.begin + chains.is_reversed * graph.lengths[chains.edges]
     sign[chains.edges] = 1.0 - 2.0 * chains.is_reversed
@@ -399,12 +398,14 @@ def contract(graph: MetricGraph, tolerance: float) -> Refinement:
         edge_ids=pick(graph.edge_ids, edges),
         vertex_ids=pick(graph.vertex_ids, kept),
         edge_attributes={name: pick(column, edges) for name, column in graph.edge_attributes.items()},
+        addresses=None,  # below, when it is known where the short edges are
     )
     stand_in = contracted.vertex_points(tails)
     edge = np.where(is_short, stand_in.edge, np.cumsum(~is_short) - 1)
     offset = np.where(is_short, stand_in.z, 0.0)
-    sign = np.where(is_short, 0.0, 1.0)
-    return Refinement(graph, contracted, Stretches.one_per_edge(edge, offset=offset, sign=sign))
+    stretches = Stretches.one_per_edge(edge, offset=offset, sign=np.where(is_short, 0.0, 1.0))
+    addresses = graph.address_table.moved(stretches, contracted.lengths)
+    return Refinement(graph, replace(contracted, addresses=addresses), stretches)
 
 
 def _representatives(graph: MetricGraph, is_short: BoolArray, tolerance: float) -> IntArray:

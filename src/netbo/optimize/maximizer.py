@@ -342,24 +342,38 @@ def _held_out(index: IntArray, weights: FloatArray, mass: float) -> float:
 
 
 def _joined(pieces: CandidatePieces, probability: FloatArray, graph: MetricGraph) -> tuple[Stretch, ...]:
-    """Stretches of pieces that touch on one edge, most probable first, then along the network."""
-    order = np.lexsort((pieces.start, pieces.edge))
-    edge, start, end = pieces.edge[order], pieces.start[order], pieces.end[order]
+    """Stretches of pieces that touch on one edge of the user, most probable first, then along the network."""
+    table = graph.address_table
+    row, start, end, mass = _on_links(pieces, probability, graph)
+    order = np.lexsort((start, row))
+    row, start, end = row[order], start[order], end[order]
     begins = np.ones(len(order), dtype=np.bool_)
     gap = start[1:] - end[:-1]
-    begins[1:] = (edge[1:] != edge[:-1]) | (gap > PLACE_TOLERANCE * graph.lengths[edge[1:]])
+    begins[1:] = (row[1:] != row[:-1]) | (gap > PLACE_TOLERANCE * table.lengths[row[1:]])
     first = np.flatnonzero(begins)
     last = np.append(first[1:], len(order)) - 1
-    total = np.add.reduceat(probability[order], first)
+    total = np.add.reduceat(mass[order], first)
     ranked = np.argsort(-np.round(total, TIE_DIGITS), kind="stable")
     return tuple(
-        Stretch(graph.edge_ids[edge[a]], float(start[a]), float(end[b]), float(p))
+        Stretch(table.ids[row[a]], float(start[a]), float(end[b]), float(p))
         for a, b, p in zip(first[ranked], last[ranked], total[ranked], strict=True)
     )
 
 
 def _by_edge(pieces: CandidatePieces, probability: FloatArray, graph: MetricGraph) -> dict[Hashable, float]:
-    """Probability of the edges that have any, most probable first."""
-    total = sum_by(pieces.edge, probability, graph.n_edges)
+    """Probability of the user's edges that have any, most probable first."""
+    table = graph.address_table
+    row, _, _, mass = _on_links(pieces, probability, graph)
+    total = sum_by(row, mass, len(table))
     ranked = np.argsort(-np.round(total, TIE_DIGITS), kind="stable")
-    return {graph.edge_ids[edge]: float(total[edge]) for edge in ranked[total[ranked] > 0].tolist()}
+    return {table.ids[link]: float(total[link]) for link in ranked[total[ranked] > 0].tolist()}
+
+
+def _on_links(
+    pieces: CandidatePieces, probability: FloatArray, graph: MetricGraph
+) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+    """Pieces on the user's edges: which, from, to, and their probability, shared out by length."""
+    number, row, start, end = graph.address_table.stretches(pieces.edge, pieces.start, pieces.end)
+    total = sum_by(number, end - start, len(probability))[number]
+    share = np.divide(end - start, total, out=np.ones(len(number)), where=total > 0)
+    return row, start, end, probability[number] * share

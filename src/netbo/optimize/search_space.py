@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -141,8 +142,10 @@ class Forbidden:
 
     def intervals(self, graph: MetricGraph) -> Intervals:
         """All that is forbidden on the edges of a graph."""
-        whole = [(edge, 0.0, float(graph.lengths[edge])) for edge in graph.edge_indices(self.edges).tolist()]
-        return Intervals.union([*whole, *(_on_graph(stretch, graph) for stretch in self.stretches)])
+        found = [graph.intervals(self.edges)[1:]] if self.edges != () else []
+        found += [_on_graph(stretch, graph) for stretch in self.stretches]
+        rows = (zip(*(column.tolist() for column in each), strict=True) for each in found)
+        return Intervals.union(chain.from_iterable(rows))
 
     def allows(self, points: Points) -> BoolArray:
         """Whether each of the points, bound to their graph, may be measured."""
@@ -177,16 +180,17 @@ def _as_stretch(stretch: Any) -> tuple[Hashable, float, float]:
     return edge_id, start, end
 
 
-def _on_graph(stretch: tuple[Hashable, float, float], graph: MetricGraph) -> tuple[int, float, float]:
+def _on_graph(
+    stretch: tuple[Hashable, float, float], graph: MetricGraph
+) -> tuple[IntArray, FloatArray, FloatArray]:
     edge_id, start, end = stretch
-    edge = int(graph.edge_indices([edge_id])[0])
-    length = float(graph.lengths[edge])
+    length = graph.length_of(edge_id)
     if end > length * (1 + PLACE_TOLERANCE):
         raise ParameterError(
             f"a stretch must lie within its edge, got {start} to {end} on edge {edge_id!r} of length "
             f"{length}; distances are in the unit of the graph"
         )
-    return edge, min(start, length), min(end, length)
+    return graph.intervals([edge_id], start, end)[1:]
 
 
 # The candidates themselves, and what a search between them has to know of the trials so far.

@@ -1,5 +1,6 @@
 """A function on the network as colours along its edges, its colour scales, and parts that stand out."""
 
+from collections.abc import Hashable, Sequence
 from textwrap import fill
 from typing import Any
 
@@ -10,9 +11,10 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import Normalize, PowerNorm
 from numpy.typing import ArrayLike
 
-from netbo.arrays import FloatArray, IntArray, as_float_vector
+from netbo.arrays import FloatArray, as_float_vector
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph
+from netbo.geometry.identifiers import as_list
 from netbo.plotting import style
 from netbo.plotting.canvas import Segments, axes_size, cut_into_pieces, field_width, plan_axes, straighten
 from netbo.plotting.network import Field, draw_network, draw_vertices, outline
@@ -137,15 +139,16 @@ def draw_stretches(
     values: one each, shown as colours with a colour bar, the largest on top; else all have `color`.
     label: of the values, or of the stretches in a legend.
     """
-    edge = graph.edge_indices(edge_ids)
-    both = [_distances(value, name, edge, graph) for value, name in ((start, "start"), (end, "end"))]
-    starts, ends = np.minimum(*both), np.maximum(*both)
+    ids = as_list(edge_ids, graph.address_table)
+    both = [_distances(value, name, ids, graph) for value, name in ((start, "start"), (end, "end"))]
+    stretch, edge, starts, ends = graph.intervals(ids, np.minimum(*both), np.maximum(*both))
     numbers = None if values is None else as_float_vector(values, "values of stretches", ParameterError)
-    if numbers is not None and len(numbers) != len(edge):
+    if numbers is not None and len(numbers) != len(ids):
         raise ParameterError(
-            f"stretches need one value each, got {len(numbers)} for {len(edge)} stretches; "
+            f"stretches need one value each, got {len(numbers)} for {len(ids)} stretches; "
             "leave values out to draw them alike"
         )
+    numbers = None if numbers is None else numbers[stretch]
     if ax is None:
         ax = draw_network(graph, color=style.FAINT, vertex_size=0.0, to_scale=to_scale)
     if numbers is not None:
@@ -170,13 +173,15 @@ def _width(graph: MetricGraph, ax: Axes) -> float:
     return max(style.STRETCH_WIDTH, field_width(graph, ax))
 
 
-def _distances(values: ArrayLike, name: str, edge: IntArray, graph: MetricGraph) -> FloatArray:
-    """One distance for each edge, within it."""
+def _distances(values: ArrayLike, name: str, ids: Sequence[Hashable], graph: MetricGraph) -> FloatArray:
+    """One distance for each of the user's edges, within it."""
     given = as_float_vector(values, f"{name} of stretches", ParameterError)
-    if len(given) not in (1, len(edge)):
+    if len(given) not in (1, len(ids)):
         raise ParameterError(
-            f"stretches need one {name} each, got {len(given)} for {len(edge)} edges; "
+            f"stretches need one {name} each, got {len(given)} for {len(ids)} edges; "
             "measure both ends from the tail of the edge"
         )
-    spread: FloatArray = np.broadcast_to(given, edge.shape)
-    return graph.points([graph.edge_ids[index] for index in edge], spread).z if len(edge) else spread
+    spread: FloatArray = np.broadcast_to(given, len(ids))
+    if len(ids):
+        graph.points(ids, spread)  # refuses what lies beyond an edge
+    return spread

@@ -1,6 +1,6 @@
 """The plan of a network: its edges, points on them, and edge ids."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,9 +9,10 @@ from matplotlib.colors import Normalize
 from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike
 
-from netbo.arrays import FloatArray, as_float_vector
+from netbo.arrays import FloatArray, IntArray, as_float_vector, rows_of
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Points
+from netbo.geometry.identifiers import pick
 from netbo.plotting import style
 from netbo.plotting.canvas import MOST_PIECES, cut_into_pieces, field_width, plan_axes
 
@@ -86,22 +87,41 @@ def draw_points(
 def draw_edge_ids(
     graph: MetricGraph, ax: Axes, *, size: float = style.SMALL_TEXT, offset: float = style.ID_OFFSET
 ) -> Axes:
-    """Your name of every edge, beside its middle, `offset` points to the right as seen from its tail."""
-    every = np.arange(graph.n_edges)
+    """Your name of every edge, beside its middle, `offset` points to the right as seen from its tail.
+
+    An edge that is in several pieces has its name at the longest of them.
+    """
+    names, edge, begin, end = _longest_pieces(graph)
     before, middles, after = (
-        graph.drawing.places(every, np.full(graph.n_edges, share))[:, :2]
+        graph.drawing.places(edge, begin + share * (end - begin))[:, :2]
         for share in (0.5 - _TANGENT, 0.5, 0.5 + _TANGENT)
     )
     ahead = after - before
     lengths = np.hypot(*ahead.T)
     right = np.stack([ahead[:, 1], -ahead[:, 0]], axis=1) / np.where(lengths > 0, lengths, 1.0)[:, None]
     halo = [withStroke(linewidth=2.5, foreground=style.PAPER)]
-    for name, place, side in zip(graph.edge_ids, middles, right, strict=True):
+    for name, place, side in zip(names, middles, right, strict=True):
         ax.annotate(
             str(name), tuple(place), tuple(offset * side), textcoords="offset points", size=size,
             color=style.INK, ha="center", va="center", zorder=style.TOP, path_effects=halo, parse_math=False,
         )  # fmt: skip
     return ax
+
+
+def _longest_pieces(graph: MetricGraph) -> tuple[list[Hashable], IntArray, FloatArray, FloatArray]:
+    """The user's edges that have an extent: id, edge of the longest piece, and its ends as shares of that."""
+    table = graph.address_table
+    row, extent = rows_of(table.starts), np.abs(table.z_end - table.z_begin)
+    order = np.lexsort((-extent, row))
+    first = order[table.starts[:-1]]
+    piece = first[extent[first] > 0]
+    lengths = graph.lengths[table.edge[piece]]
+    return (
+        pick(table.ids, row[piece]),
+        table.edge[piece],
+        table.z_begin[piece] / lengths,
+        table.z_end[piece] / lengths,
+    )
 
 
 def outline(graph: MetricGraph, color: str, linewidth: float) -> LineCollection:

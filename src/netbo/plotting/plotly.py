@@ -128,13 +128,14 @@ def _line(plotly: Any, segments: NDArray[np.float32], color: str, width: int) ->
 def _hover(plotly: Any, pieces: Segments, values: Mapping[str, FloatArray]) -> Any:
     """Invisible marks in the middles of the pieces, which know everything."""
     graph, middles = pieces.graph, pieces.middles
+    ids, distance, _ = graph.address(middles)
     x, y = _shifted(graph, graph.embed(middles)).T
     unit = f" {graph.unit}" if graph.unit else ""
     rows = [f"{name}: %{{customdata[{i + 1}]:.4g}}" for i, name in enumerate(values)]
     return plotly.Scattergl(
         x=x, y=y, mode="markers", marker={"size": TARGET, "opacity": 0}, showlegend=False, name="",
-        text=[escape(str(graph.edge_ids[edge])) for edge in middles.edge.tolist()],
-        customdata=np.stack([middles.z, *values.values()], axis=1).astype(np.float32),
+        text=[escape(str(name)) for name in ids],
+        customdata=np.stack([distance, *values.values()], axis=1).astype(np.float32),
         hovertemplate="<br>".join([f"edge %{{text}}, %{{customdata[0]:.4g}}{unit}", *rows]),
     )  # fmt: skip
 

@@ -51,7 +51,9 @@ class Route:
     @property
     def is_joined(self) -> BoolArray:
         """Whether each edge but the last is left where the next is entered, (k - 1,)."""
-        return np.asarray(self.last_vertices[:-1] == self.first_vertices[1:])
+        last, first = self.last_vertices[:-1], self.first_vertices[1:]
+        is_same_place = (self.edges[:-1] == self.edges[1:]) & (self.left[:-1] == self.entered[1:])
+        return np.asarray((last == first) & ((last >= 0) | is_same_place))
 
     def sample(self, samples: int) -> tuple[IntArray, FloatArray, Points]:
         """Row of the route, place on the axis and point of an even sampling with both ends of every edge."""
@@ -89,18 +91,30 @@ class Route:
 
 def lay_out(graph: MetricGraph, edge_ids: Sequence[Hashable] | None) -> Route:
     """The edges named, or all, one after another, each turned so that it goes on where the last one ended."""
-    edges = np.arange(graph.n_edges) if edge_ids is None else graph.edge_indices(list(edge_ids))
+    if edge_ids is None:
+        edges, low, high = np.arange(graph.n_edges), np.zeros(graph.n_edges), graph.lengths
+    else:
+        _, edges, low, high = graph.intervals(list(edge_ids))
+        edges, low, high = edges[low < high], low[low < high], high[low < high]  # no contracted ones
     if not len(edges):
         raise ParameterError("a profile needs at least one edge, got none; leave edges out to draw all")
-    tails, heads = graph.tails[edges], graph.heads[edges]
-    following = {tails[1].item(), heads[1].item()} if len(edges) > 1 else set()
-    turned = [heads[0].item() not in following and tails[0].item() in following]
+    forward = Route(graph, edges, low, high)
+    tails, heads = _places(forward, low), _places(forward, high)
+    following = {tails[1], heads[1]} if len(edges) > 1 else set()
+    turned = [heads[0] not in following and tails[0] in following]
     end = tails[0] if turned[0] else heads[0]
     for tail, head in zip(tails[1:], heads[1:], strict=True):
         turned.append(bool(head == end and tail != end))
         end = tail if turned[-1] else head
-    lengths, is_turned = graph.lengths[edges], np.array(turned)
-    return Route(graph, edges, np.where(is_turned, lengths, 0.0), np.where(is_turned, 0.0, lengths))
+    is_turned = np.array(turned)
+    return Route(graph, edges, np.where(is_turned, high, low), np.where(is_turned, low, high))
+
+
+def _places(route: Route, distance: FloatArray) -> list[Hashable]:
+    """What tells places at these distances apart: the vertex, or edge and distance between vertices."""
+    vertex = route.first_vertices if distance is route.entered else route.last_vertices
+    inside = zip(route.edges.tolist(), distance.tolist(), strict=True)
+    return [place if at < 0 else at for at, place in zip(vertex.tolist(), inside, strict=True)]
 
 
 BAND_WIDTH = 2.0  # standard deviations: about 95 % of a Gaussian
@@ -186,7 +200,8 @@ def _finish(ax: Axes, route: Route, label: str | None, *, is_path: bool) -> None
 
 
 def _name_edges(ax: Axes, route: Route) -> None:
-    names = [str(route.graph.edge_ids[edge]) for edge in route.edges]
+    middles = Points(route.edges, (route.entered + route.left) / 2, graph=route.graph)
+    names = [str(name) for name in route.graph.address(middles)[0]]
     is_crowded = sum(map(len, names)) > CROWDED
     above = ax.secondary_xaxis("top")
     above.set_xticks(

@@ -11,7 +11,7 @@ import numpy as np
 from netbo.checks import require_positive
 from netbo.errors import StudyError
 from netbo.fem import FiniteElementSpace
-from netbo.geometry import MetricGraph, Points
+from netbo.geometry import PLACE_TOLERANCE, MetricGraph, Points
 from netbo.optimize import (
     CandidatePlaces,
     Continuum,
@@ -197,19 +197,31 @@ def read_candidates(written: dict[str, Any] | None, graph: MetricGraph) -> Candi
 
 
 def _write_forbidden(forbidden: Forbidden, graph: MetricGraph) -> dict[str, Any]:
-    whole = graph.edge_indices(forbidden.edges).tolist() if forbidden.edges != () else []
-    stretches = [
-        [int(graph.edge_indices([edge_id])[0]), start, end] for edge_id, start, end in forbidden.stretches
-    ]
-    return {"edges": whole, "stretches": stretches}
+    """Numbers of edges, and stretches of them: those of the graph, whatever the user's edges are."""
+    _, edge, start, end = graph.intervals(forbidden.edges)
+    is_whole = (start == 0) & (end == graph.lengths[edge])
+    parts = [(edge[~is_whole], start[~is_whole], end[~is_whole])]
+    parts += [graph.intervals([name], first, last)[1:] for name, first, last in forbidden.stretches]
+    stretches = [list(each) for part in parts for each in zip(*(c.tolist() for c in part), strict=True)]
+    return {"edges": edge[is_whole].tolist(), "stretches": stretches}
 
 
 def _read_forbidden(written: dict[str, Any], graph: MetricGraph) -> Forbidden:
-    ids = graph.edge_ids
-    return Forbidden(
-        edges=[ids[int(edge)] for edge in written.get("edges", [])],
-        stretches=[(ids[int(edge)], start, end) for edge, start, end in written.get("stretches", [])],
-    )
+    whole = [(int(edge), 0.0, float(graph.lengths[int(edge)])) for edge in written.get("edges", [])]
+    listed = np.array([*whole, *written.get("stretches", [])], dtype=np.float64).reshape(-1, 3)
+    edge, start, end = listed[:, 0].astype(np.int64), listed[:, 1], listed[:, 2]
+    if (start > end).any() or (end > graph.lengths[edge] * (1 + PLACE_TOLERANCE)).any():
+        raise ValueError("a stretch does not lie within its edge")  # becomes a StudyError
+    number, row, first, last = graph.address_table.stretches(edge, start, end)
+    table, edges, stretches = graph.address_table, [], []
+    for is_listed_whole, link, begin, stop in zip(
+        (number < len(whole)).tolist(), row.tolist(), first.tolist(), last.tolist(), strict=True
+    ):
+        if is_listed_whole and (begin, stop) == (0.0, float(table.lengths[link])):
+            edges.append(table.ids[link])
+        else:
+            stretches.append((table.ids[link], begin, stop))
+    return Forbidden(edges=edges, stretches=stretches)
 
 
 def require_seconds(seconds: Any, name: str, *, or_none: bool = False) -> None:

@@ -206,13 +206,15 @@ class TrialStore:
         if told.note:
             outcome["note"] = told.note
         if at is not None:
-            outcome["at"] = {"edge": int(at.edge), "distance": float(at.z), "edge_id": as_json(at.edge_id)}
+            outcome["at"] = {"edge": int(at.edge), **_place(at, {})}
         return outcome
 
 
 def _place(point: Point, attributes: dict[str, Any]) -> dict[str, Any]:
-    """Attributes of a point: the user's edge id for people, the exact distance since a fraction rounds."""
-    return {"edge_id": as_json(point.edge_id), "distance": float(point.z), **attributes}
+    """Attributes of a point: the exact distance since a fraction rounds, the user's address for people."""
+    named = {"edge_id": as_json(point.edge_id), "distance": float(point.z)}
+    along = {} if point.distance == point.z else {"distance_along_edge_id": float(point.distance)}
+    return {**named, **along, **attributes}
 
 
 def as_json(edge_id: Hashable) -> Any:

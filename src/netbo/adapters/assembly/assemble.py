@@ -20,14 +20,14 @@ from netbo.adapters.assembly.pieces import (
 from netbo.adapters.assembly.treatments import LinkOutcomes, decide_outcomes
 from netbo.adapters.diagnostics import inspect_graph, warnings_of
 from netbo.adapters.links import Links, Treatment, as_treatment
-from netbo.adapters.network import Addresses, Network
+from netbo.adapters.network import Network
 from netbo.adapters.projection import MapFrame, Projected, project
 from netbo.adapters.proximity import find_duplicates
 from netbo.adapters.report import Duplicate, NetworkReport, Noded
 from netbo.arrays import FloatArray, ranges, row_starts
 from netbo.checks import require_nonnegative
 from netbo.errors import NetworkError
-from netbo.geometry import Curves
+from netbo.geometry import Addresses, Curves
 from netbo.geometry.curves import pick_curves
 
 
@@ -105,6 +105,7 @@ def assemble(
     blocked = [(vertex, _as_names(edges, links)) for vertex, edges in barriers]
     graph = block(built, blocked, draft, pieces, vertices)
     addresses = make_addresses(draft, outcomes, chosen, pieces, vertices, built)
+    graph = replace(graph, addresses=addresses)
     facts = inspect_graph(graph, int(np.count_nonzero(built.vertices < n_own)), gap_tolerance) | {
         "duplicates": duplicates,
         "duplicates_merged": merge_duplicates,
@@ -113,7 +114,7 @@ def assemble(
     }
     report = _make_report(draft, outcomes, chosen, projected, facts)
     report = _note_vanished(report, draft, outcomes, pieces, addresses)
-    return Network(graph, replace(report, warnings=warnings_of(report)), addresses)
+    return Network(graph, replace(report, warnings=warnings_of(report)))
 
 
 def _make_report(

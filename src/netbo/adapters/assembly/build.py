@@ -11,11 +11,10 @@ from netbo.adapters.assembly.draft import Draft
 from netbo.adapters.assembly.lengths import Chosen
 from netbo.adapters.assembly.pieces import LinkPieces, Vertices
 from netbo.adapters.assembly.treatments import LinkOutcomes
-from netbo.adapters.network import Addresses
 from netbo.adapters.projection import Projected
 from netbo.arrays import FloatArray, IntArray, row_starts
 from netbo.errors import NetworkError
-from netbo.geometry import Curves, MetricGraph
+from netbo.geometry import Addresses, Curves, MetricGraph
 from netbo.geometry.curves import pick_curves, snap_curves
 from netbo.geometry.identifiers import pick
 

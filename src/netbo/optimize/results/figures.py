@@ -150,10 +150,11 @@ def _draw_density(found: MaximizerDensity, ax: Axes | None, label: str, *, to_sc
     ax = draw_network(graph, ax, color=style.FAINT, vertex_size=0.0, to_scale=to_scale)
     is_likely = found.probability > 0
     pieces, mass = found.pieces[is_likely], found.probability[is_likely]
-    has_length = found.has_length
+    has_length, table = found.has_length, graph.address_table
+    number, row, start, end = table.stretches(pieces.edge, pieces.start, pieces.end)
+    values = mass / pieces.lengths if has_length else mass
     return draw_stretches(
-        graph, [graph.edge_ids[edge] for edge in pieces.edge.tolist()], pieces.start, pieces.end, ax,
-        values=mass / pieces.lengths if has_length else mass,
+        graph, [table.ids[link] for link in row.tolist()], start, end, ax, values=values[number],
         norm=probability_norm(),
         label=label if has_length else label.partition(" per ")[0],
         linewidth=None if has_length else DOT,

@@ -226,22 +226,16 @@ def _answers(optimizer: Optimizer, source: Network | MetricGraph) -> list[str]:
             "Where the best value may be",
             _table([*place, "probability", "standard error", "mean", *ends], rows),
         ),
-        _section("Stretches to search", _stretches(listed, optimizer.graph, source, unit)),
+        _section("Stretches to search", _stretches(listed, unit)),
     ]
 
 
-def _stretches(listed: Any, graph: MetricGraph, source: Network | MetricGraph, unit: str) -> str:
+def _stretches(listed: Any, unit: str) -> str:
     shown = listed.stretches[:STRETCHES_SHOWN]
-    edges = graph.edge_indices([each.edge_id for each in shown])
-    ends = [
-        _addresses(
-            source, [Point(edge, along) for edge, along in zip(edges.tolist(), distances, strict=True)]
-        )
-        for distances in ([each.start for each in shown], [each.end for each in shown])
-    ]
+    names = map(str, as_column([each.edge_id for each in shown]))
     rows = [
-        (edge, min(begin, end), max(begin, end), f"{each.probability:.1%}")
-        for (edge, begin), (_, end), each in zip(*ends, shown, strict=True)
+        (name, each.start, each.end, f"{each.probability:.1%}")
+        for name, each in zip(names, shown, strict=True)
     ]
     hidden = len(listed.stretches) - len(shown)
     rest = f"<p>... and {hidden} more</p>" if hidden else ""
