@@ -1,6 +1,6 @@
 """Objective that locates a leak: pressures and flows by EPANET compared with logger readings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from netbo.adapters.misfit import (
-    END_TOLERANCE,
     Misfit,
     MisfitScore,
     as_score,
@@ -17,63 +16,18 @@ from netbo.adapters.misfit import (
     require_sd,
     residuals_of,
 )
-from netbo.adapters.wntr.model import WaterModel, load_wntr, simulate, water_model
+from netbo.adapters.wntr import instruments
+from netbo.adapters.wntr.model import WaterModel, simulate, water_model
 from netbo.arrays import FloatArray
 from netbo.errors import NetworkError, ParameterError
-from netbo.wording import listing
-
-# A leak put on a pipe of a wntr model: the pipe split there, what is closed kept closed.
-
-INSIDE = 1e-3  # of the pipe; where no demand can be put on the end itself, the leak is this far inside
 
 
 def place_leak(model: Any, pipe_name: str, fraction: float, flow: float) -> str:
     """Put a constant demand (m3/s) on a pipe of a WaterNetworkModel, which is changed; the node it is at."""
-    pipe = model.get_link(pipe_name)
-    node = _end_node(pipe, fraction)
-    if node is None:
-        node = _split(model, pipe, min(max(fraction, INSIDE), 1 - INSIDE) if _at_end(fraction) else fraction)
-    pattern = _free_name("netbo-leak", model.pattern_name_list)
-    model.add_pattern(pattern, [1.0])  # without one EPANET applies the file's default pattern
+    node = instruments.node_on_pipe(model, pipe_name, fraction)
     multiplier = model.options.hydraulic.demand_multiplier
-    model.get_node(node).add_demand(flow / multiplier, pattern)
+    model.get_node(node).add_demand(flow / multiplier, instruments.constant_pattern(model))
     return node
-
-
-def _at_end(fraction: float) -> bool:
-    return min(fraction, 1 - fraction) <= END_TOLERANCE
-
-
-def _end_node(pipe: Any, fraction: float) -> str | None:
-    """The junction at which the leak is; None if the pipe must be split for it."""
-    if not _at_end(fraction):
-        return None
-    is_head = fraction > 0.5
-    if is_head and pipe.initial_status.name == "Closed":
-        return None  # before the closed end, not behind it
-    node = pipe.end_node if is_head else pipe.start_node
-    return str(node.name) if node.node_type == "Junction" else None
-
-
-def _split(model: Any, pipe: Any, fraction: float) -> str:
-    """Split a pipe; the part at its head keeps name, status, controls, check valve and minor loss."""
-    node, first = (_free_name("netbo-leak", names) for names in (model.node_name_list, model.link_name_list))
-    has_check_valve = pipe.check_valve
-    pipe.check_valve = False  # wntr would put one into each part
-    load_wntr().morph.split_pipe(
-        model, pipe.name, first, node, add_pipe_at_end=False, split_at_point=fraction, return_copy=False
-    )
-    pipe.check_valve = has_check_valve
-    part = model.get_link(first)
-    part.initial_status, part.minor_loss = "Open", 0.0  # wntr would have copied both
-    return node
-
-
-def _free_name(wish: str, taken: Sequence[str]) -> str:
-    names, count = set(taken), 0
-    while f"{wish}{count}" in names:
-        count += 1
-    return f"{wish}{count}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,8 +137,8 @@ def leak_misfit(
     LeakMisfit(wntr model: a leak of 0.05 m3/s, 1 pressures with sd 0.1 m, 0 flows)
     """
     model = water_model(inp, units)
-    pressures = _as_table(loggers, model.nodes, "loggers", model)
-    flows = _as_table({} if meters is None else meters, model.links, "meters", model)
+    pressures = instruments.as_table(loggers, model.nodes, "loggers", model)
+    flows = instruments.as_table({} if meters is None else meters, model.links, "meters", model)
     if meters is None:
         flows = pd.DataFrame(index=pressures.index)
     second_sd = as_second_sd(meter_sd, "meter_sd", readings="flow meters", has_readings=meters is not None)
@@ -258,9 +212,9 @@ def simulate_leak(
     known = np.arange(0.0, model.duration + model.step / 2, model.step)
     index = pd.Index(known if times is None else np.asarray(times, dtype=np.float64), name="time")
     wanted = _Wanted(
-        _require_times(index, model),
-        _require_known(loggers, model.nodes, "loggers", model),
-        _require_known(meters, model.links, "meters", model),
+        instruments.require_times(index, model),
+        instruments.require_known(loggers, model.nodes, "loggers", model),
+        instruments.require_known(meters, model.links, "meters", model),
     )
     exact = _simulate(model, (pipe, fraction, _require_flow(flow)), wanted)
     rng = np.random.default_rng(seed)
@@ -288,59 +242,9 @@ def _simulate(model: WaterModel, leak: tuple[Any, float, float], wanted: _Wanted
     described = f"a leak at {share:g} of pipe {name!r} of {model.source}"
     results = simulate(changed, float(wanted.times.max()), described)
     return LeakReadings(
-        _picked(results.node["pressure"], wanted.times, wanted.nodes) / model.units.pressure_si,
-        _picked(results.link["flowrate"], wanted.times, wanted.links) / model.units.flow_si,
+        instruments.picked(results.node["pressure"], wanted.times, wanted.nodes) / model.units.pressure_si,
+        instruments.picked(results.link["flowrate"], wanted.times, wanted.links) / model.units.flow_si,
     )
-
-
-def _picked(table: pd.DataFrame, times: pd.Index, names: Any) -> pd.DataFrame:
-    picked = table.reindex(index=times, columns=list(names)).astype(np.float64)
-    picked.columns.name = None
-    return picked
-
-
-def _as_table(readings: Any, known: Sequence[str], what: str, model: WaterModel) -> pd.DataFrame:
-    """Readings with a row a time in seconds and a column a name."""
-    if isinstance(readings, pd.DataFrame):
-        table = readings.copy()
-    elif isinstance(readings, Mapping | pd.Series):
-        table = pd.DataFrame([dict(readings)], index=[0.0])
-    else:
-        raise NetworkError(
-            f"{what} must be a table or a mapping of measured values, got {type(readings).__name__}; make "
-            "data to try on with simulate_leak"
-        )
-    _require_known(list(table.columns), known, what, model)
-    seconds = table.index.total_seconds() if isinstance(table.index, pd.TimedeltaIndex) else table.index
-    table.index = _require_times(pd.Index(np.asarray(seconds, dtype=np.float64), name="time"), model)
-    try:
-        return table.astype(np.float64)
-    except (TypeError, ValueError) as cause:
-        raise NetworkError(
-            f"{what} must be numbers, got {cause}; use NaN where a reading is missing"
-        ) from cause
-
-
-def _require_known(names: Sequence[Any], known: Sequence[str], what: str, model: WaterModel) -> list[str]:
-    kind = "nodes" if what == "loggers" else "links"
-    unknown = [name for name in names if name not in set(known)]
-    if unknown:
-        raise NetworkError(
-            f"{what} must be at {kind} of {model.source}, got {unknown[0]!r}; there are {listing(known)}"
-        )
-    return list(names)
-
-
-def _require_times(times: pd.Index, model: WaterModel) -> pd.Index:
-    """Times at which EPANET reports a state."""
-    bad = [time for time in times if not (time >= 0 and float(time / model.step).is_integer())]
-    if bad or not len(times) or not times.is_unique:
-        got = f"{bad[0]:g} s" if bad else f"{len(times)} rows with repeated times" if len(times) else "none"
-        raise NetworkError(
-            f"times of readings must be different multiples of the file's report step of {model.step:g} s, "
-            f"got {got}; average the readings over those steps"
-        )
-    return times
 
 
 def _require_flow(flow: float) -> float:

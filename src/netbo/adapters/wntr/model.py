@@ -62,12 +62,12 @@ class WaterModel:
         load_wntr()
         return pickle.loads(self.content)
 
-    def require_pipe(self, name: Any) -> str:
+    def require_pipe(self, name: Any, event: str = "leak") -> str:
         """A pipe's name, or an error that says which there are."""
         if name not in self.pipes:
             what = "a pump or valve" if name in self.links else "no link"
             raise NetworkError(
-                f"a leak must be on a pipe of {self.source}, got {name!r}, which is {what}; "
+                f"a {event} must be on a pipe of {self.source}, got {name!r}, which is {what}; "
                 f"pipes are {listing(self.pipes)}"
             )
         return str(name)
@@ -111,15 +111,15 @@ def water_model(source: Any, units: str | None = None) -> WaterModel:
     )
 
 
-def simulate(model: Any, duration: float, described: str) -> Any:
+def simulate(model: Any, duration: float, described: str, *, quality: str = "NONE") -> Any:
     """EPANET's results for a model that may be changed; `described` says in a message what was simulated.
 
-    Files go to a folder that is removed. Water quality is switched off.
+    Files go to a folder that is removed. Water quality is switched off unless it is asked for ("CHEMICAL").
     """
     wntr = load_wntr()
     times = model.options.time
     times.duration, times.report_start, times.statistic = duration, 0.0, "NONE"
-    model.options.quality.parameter = "NONE"
+    model.options.quality.parameter = quality
     with tempfile.TemporaryDirectory(prefix="netbo-") as folder, _quiet():
         try:
             simulator = wntr.sim.EpanetSimulator(model)
