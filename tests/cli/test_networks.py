@@ -466,6 +466,37 @@ def test_suggest_gives_the_next_places_and_the_best_so_far(here):
     assert len(pd.read_csv(here / "next" / "next.csv")) == 5
 
 
+@pytest.mark.usefixtures("undrawn")
+def test_a_search_obeys_its_tables_also_when_it_goes_on(here):
+    (here / "hydrants.csv").write_text("edge,distance\n" + "".join(f"west,{z / 2}\n" for z in range(11)))
+    (here / "closed.csv").write_text("edge,from,to\nwest,3,4\n")
+    tables = {"candidates": "hydrants.csv", "forbid": "closed.csv", "alpha": 1.5}
+    search("run", budget=5, **tables)
+    shown = search("run", budget=7, **tables)
+    other = search("run", budget=7)
+
+    assert shown.exit_code == 0, shown.stderr
+    measured = pd.read_csv(here / "run" / "observations.csv")["distance"]
+    assert len(set(measured)) == 7
+    assert set(measured) <= {0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 4.5, 5.0}
+    assert other.exit_code == 2
+    assert "holds another run: alpha is 1.5 there and None here" in other.stderr
+
+
+def test_suggest_obeys_its_tables(here):
+    measurements(here)
+    (here / "hydrants.csv").write_text("node\n0\n2\n3\n")
+    (here / "closed.csv").write_text("edge\neast\n")
+    columns = ["--value=level", "--edge=pipe", "--distance=km", "--noise=0.01", "--constant-variance"]
+    tables = ["--candidates=hydrants.csv", "--forbid=closed.csv"]
+    shown = run("suggest", "pipes.json", "--data=levels.csv", "-n", 2, *columns, *tables, "--json")
+    told = json.loads(shown.stdout)
+
+    assert shown.exit_code == 0, shown.stderr
+    assert {row["x"] for row in told["next"]} <= {0.0, 9.0}
+    assert told["recommended"]["x"] in {0.0, 9.0}
+
+
 def test_suggest_gives_no_spread_before_five_values(here):
     measurements(here, n=4)
     columns = ["--value=level", "--edge=pipe", "--distance=km"]

@@ -21,8 +21,10 @@ import netbo
 from netbo.adapters.netbo_json import content_hash, write_network
 from netbo.cli import main
 from netbo.cli.app import STUDY_EXIT_CODES, study
+from netbo.cli.output import address_rows
 from netbo.cli.worker import total_work
 from netbo.errors import ParameterError
+from netbo.optimize import NetworkMatern
 from netbo.studies import Crew, State, Study, Work
 from support.printed_pages import UpToLastDigits
 from support.processes import await_file, start
@@ -186,6 +188,82 @@ def test_sqlite_is_a_storage_as_well(here):
         assert shown.exit_code == 0, shown.stderr
 
     assert Study.load("sqlite:///leak.db").best().value == 2.5
+
+
+# Where one may measure
+
+
+def test_workers_obey_the_candidates_and_the_closed_stretches_of_a_study(here):
+    (here / "hydrants.csv").write_text("edge,distance\nmain,1\nmain,2\nwest,1\nwest,4.5\neast,3\n")
+    (here / "closed.csv").write_text("edge,from,to\nwest,4,5\neast,,\n")
+    create("--candidates=hydrants.csv", "--forbid=closed.csv")
+    shown = invoke("study", "run", "--objective=sound:loudness", "--budget=9", "--name=leak")
+
+    assert shown.exit_code == 3
+    assert "3 of 9 evaluations are made" in shown.stderr
+    places = {(point.edge_id, point.distance) for point, _ in observed(leak())}
+    assert places == {("main", 1.0), ("main", 2.0), ("west", 1.0)}
+
+
+def test_candidates_may_be_nodes_or_coordinates(here):
+    (here / "nodes.csv").write_text("node,name\n0,a\n3,b\n")
+    (here / "spots.csv").write_text("x,y\n2.0,0.1\n")
+    invoke("study", "create", "pipes.json", "--name=nodes", "--candidates=nodes.csv")
+    shown = invoke("study", "create", "pipes.json", "--name=spots", "--candidates=spots.csv")
+    assert (shown.exit_code, "need a limit" in shown.stderr) == (2, True)
+    invoke(
+        "study", "create", "pipes.json", "--name=spots", "--candidates=spots.csv", "--candidates-limit=0.5"
+    )
+
+    nodes = Study.load("nodes.journal").optimizer.search.points
+    assert [point.xy for point in nodes] == [(0.0, 0.0), (9.0, 0.0)]
+    assert [point.xy for point in Study.load("spots.journal").optimizer.search.points] == [(2.0, 0.0)]
+
+
+def test_what_is_forbidden_is_given_along_your_own_edges(here):
+    """A line that crosses another is two edges of the graph; its owner knows one."""
+    lines = [LineString([(0, 0), (100, 0)]), LineString([(40, -50), (40, 50)])]
+    gpd.GeoDataFrame({"id": [7, 8]}, geometry=lines, crs="EPSG:32633").to_file("cross.gpkg")
+    (here / "closed.csv").write_text("edge,from,to\n7,30,60\n")
+    run("create", "cross.gpkg", "--read=node=true", "--read=id=id", "--forbid=closed.csv", "--max-cell=5")
+    places = address_rows(leak().network, list(leak().optimizer.search.points))
+    along = sorted(row["distance"] for row in places if row["edge"] == 7)
+
+    assert along
+    assert not [z for z in along if 30 <= z <= 60 and abs(z - 40) > 1e-6]
+    assert min(along) == 0
+    assert max(along) == 100
+    assert len([row for row in places if row["edge"] == 8]) > 10
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("candidates", "edge,distance\nnorth,1\n", "is not on the network"),
+        ("candidates", "name\nnorth\n", "places need columns edge and distance, node, x and y"),
+        ("candidates", "node\n99\n", "99"),
+        ("forbid", "edge,from,to\nwest,1,99\n", "within its edge, got 1 to 99 of 5 on edge 'west'"),
+        ("forbid", "edge,from,to\nwest,3,1\n", "must run from its smaller distance to the larger"),
+        ("forbid", "edge,from,to\nwest,a,1\n", "must hold finite numbers, got 'a'"),
+        ("forbid", "street\nwest\n", "stretches need the columns edge, from and to"),
+        ("forbid", "edge\nmain\nwest\neast\n", "candidates are forbidden"),
+    ],
+)
+def test_a_table_that_cannot_be_meant_is_refused_in_a_sentence(here, name, text, message):
+    (here / "table.csv").write_text(text)
+    shown = invoke("study", "create", "pipes.json", "--name=leak", f"--{name}=table.csv")
+
+    assert shown.exit_code == 2
+    assert message in shown.stderr
+    assert not (here / "leak.journal").exists()
+
+
+def test_smoothness_and_variance_are_settings_of_a_study(here):
+    create("--alpha=1.5", "--constant-variance")
+
+    assert leak().optimizer.fit.models == (NetworkMatern(1.5, constant_variance=True),)
+    shown = invoke("study", "create", "pipes.json", "--name=rough", "--alpha=0.1")
+    assert (shown.exit_code, "alpha" in shown.stderr) == (2, True)
 
 
 # Asking and telling

@@ -7,10 +7,10 @@ from inspect import signature
 import optuna
 import pytest
 
-from netbo import Forbidden, Optimizer, interval, maximize, minimize, star
+from netbo import Forbidden, Matern, Optimizer, interval, maximize, minimize, star, whittle_matern
 from netbo.errors import OptionError, ParameterError
 from netbo.integrations.optuna import NetworkSampler
-from netbo.optimize import CALIBRATED, PAPER, Continuum, Maximin, Metric, RandomDesign
+from netbo.optimize import CALIBRATED, PAPER, Continuum, Learned, Maximin, Metric, NetworkMatern, RandomDesign
 from netbo.optimize.arguments import OptimizerOptions
 
 GRAPH = interval(2.0)
@@ -43,6 +43,35 @@ def test_the_options_are_those_of_an_optimizer():
     own = set(signature(Optimizer).parameters) - {"domain", "direction", "seed", "history"}
 
     assert set(OptimizerOptions.__annotations__) == own
+
+
+def test_smoothness_and_variance_change_the_kernel_of_the_preset():
+    made = Optimizer(GRAPH, preset="paper", alpha=1.5, constant_variance=True)
+
+    assert made.fit.models == (NetworkMatern(1.5, constant_variance=True),)
+    assert made.fit.every_step
+    assert Optimizer(GRAPH, alpha=0.5).fit.models == (NetworkMatern(0.5),)
+
+
+@pytest.mark.parametrize(
+    ("domain", "options"),
+    [
+        (GRAPH, {"fit": Learned(), "alpha": 1.5}),
+        (GRAPH, {"preset": "paper-euclidean", "constant_variance": True}),
+        (whittle_matern(GRAPH, Matern(1.0, range=1.0)), {"alpha": 1.5}),
+    ],
+)
+def test_smoothness_and_variance_of_a_kernel_of_your_own_are_said_there(domain, options):
+    with pytest.raises(
+        ParameterError, match="change the network kernel of a preset, got a surrogate without"
+    ):
+        Optimizer(domain, **options)
+
+
+@pytest.mark.parametrize("option", [{"alpha": 0.2}, {"alpha": "x"}, {"constant_variance": "yes"}])
+def test_smoothness_and_variance_outside_their_domain_are_refused_at_once(option):
+    with pytest.raises(ParameterError, match=r"must be|alpha"):
+        Optimizer(GRAPH, **option)
 
 
 @pytest.mark.parametrize("function", [maximum, minimum, sampler])

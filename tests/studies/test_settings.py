@@ -54,7 +54,7 @@ def test_objects_are_refused_by_name(tmp_path, option, value, advice):
 
 def test_unknown_settings_list_those_there_are():
     with pytest.raises(
-        StudyError, match=r"a study has no setting 'fit'; there are acquisition, asking_lease"
+        StudyError, match=r"a study has no setting 'fit'; there are acquisition, alpha, asking_lease"
     ):
         StudySettings.of(GRAPH, fit="mean")
 

@@ -2,7 +2,7 @@
 
 from netbo.adapters.assembly.assemble import assemble
 from netbo.adapters.links import Links, Treatment
-from netbo.adapters.measurements import Measurements, snap_measurements
+from netbo.adapters.measurements import Measurements, read_places, read_stretches, snap_measurements
 from netbo.adapters.netbo_json import content_hash, dump, load, read_network, write_network
 from netbo.adapters.network import Network, as_network
 from netbo.adapters.read import read
@@ -24,6 +24,8 @@ __all__ = [
     "load",
     "read",
     "read_network",
+    "read_places",
+    "read_stretches",
     "snap_measurements",
     "write_network",
 ]

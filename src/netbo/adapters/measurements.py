@@ -1,6 +1,6 @@
-"""Measurements from a table, snapped to the network."""
+"""Tables put on a network: measurements, places, stretches."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -10,7 +10,7 @@ import numpy as np
 from netbo.adapters.network import Network, as_network
 from netbo.arrays import FloatArray, IntArray
 from netbo.errors import BaseError, NetworkError
-from netbo.geometry import MetricGraph, Points
+from netbo.geometry import PLACE_TOLERANCE, MetricGraph, Points
 from netbo.wording import quoted
 
 USUAL_COORDINATES = (("x", "y"), ("lon", "lat"), ("longitude", "latitude"), ("lng", "lat"))
@@ -114,7 +114,7 @@ def snap_measurements(
     return Measurements(points[rows], values[rows], off[rows], rows, kept)
 
 
-def _as_frame(table: Any) -> Any:
+def _as_frame(table: Any, what: str = "measurements") -> Any:
     """The table as a DataFrame with at least one row."""
     import pandas as pd  # noqa: PLC0415 - slow to load, and only tables need it
 
@@ -125,11 +125,11 @@ def _as_frame(table: Any) -> Any:
             raise NetworkError(f"{str(table)!r} is no CSV that can be read: {cause}; check it") from cause
     if not isinstance(table, pd.DataFrame):
         raise NetworkError(
-            f"measurements must be a DataFrame or the path of a CSV, got {type(table).__name__}; "
+            f"{what} must be a DataFrame or the path of a CSV, got {type(table).__name__}; "
             "make one with pandas.DataFrame(...)"
         )
     if not len(table):
-        raise NetworkError("measurements must have a row, got an empty table; check the file")
+        raise NetworkError(f"{what} must have a row, got an empty table; check the file")
     return table
 
 
@@ -207,21 +207,25 @@ def _from_addresses(
 
 def _known_ids(network: Network, asked: Sequence[Any]) -> list[Hashable]:
     """Ids as the network has them: a CSV knows neither tuples nor whether 7 is a number."""
-    known = {*network.addresses.ids, *network.addresses.aliases, *network.graph.edge_ids}
+    return _by_text(asked, [*network.addresses.ids, *network.addresses.aliases, *network.graph.edge_ids])
+
+
+def _by_text(asked: Sequence[Any], names: Iterable[Hashable]) -> list[Hashable]:
+    known = set(names)
     if all(name in known for name in asked):
         return list(asked)
     by_text = {str(name): name for name in known}
     return [name if name in known else by_text.get(str(name), name) for name in asked]
 
 
-def _within(off: FloatArray, limit: float, keep: str) -> IntArray:
+def _within(off: FloatArray, limit: float, keep: str, what: str = "measurements") -> IntArray:
     """Rows within the limit."""
     beyond = np.flatnonzero(~(off <= limit))
     if beyond.size and keep == "all":
         shown = ", ".join(f"{row} ({off[row]:.4g} off)" for row in beyond[:LISTED_ROWS].tolist())
         more = ", ..." if beyond.size > LISTED_ROWS else ""
         raise NetworkError(
-            f"measurements must lie within {limit:g} of the network, got {beyond.size} of {len(off)} beyond: "
+            f"{what} must lie within {limit:g} of the network, got {beyond.size} of {len(off)} beyond: "
             f"rows {shown}{more}; raise limit, check the coordinate system, or pass keep='near'"
         )
     if beyond.size == len(off):
@@ -230,3 +234,124 @@ def _within(off: FloatArray, limit: float, keep: str) -> IntArray:
             f"{off.min():.4g} off; check the coordinate system"
         )
     return np.flatnonzero(off <= limit)
+
+
+# Tables without values: places where one may measure, and stretches where nobody may.
+
+USUAL_NODES = ("node", "vertex", "junction")
+
+
+def read_places(
+    network: Network | MetricGraph, table: Any, *, limit: float | None = None, crs: Any = None
+) -> Points:
+    """Places of a table, such as hydrants: by edge and distance, by the name of a node, or by coordinates.
+
+    Parameters
+    ----------
+    network : Network or MetricGraph
+        Where they are.
+    table : DataFrame or path
+        A row a place, with the columns edge and distance (or fraction), or node, or x and y, or lon and lat;
+        a path is that of a CSV file.
+    limit : float, optional
+        How far from the network coordinates may lie, in the unit of the map. Needed for coordinates.
+    crs : optional
+        Of the coordinates, by default that of the network's source; lon and lat are degrees.
+
+    Returns
+    -------
+    Points
+        One for each row.
+
+    Raises
+    ------
+    NetworkError
+        If columns are missing, or a place is not on the network.
+
+    Examples
+    --------
+    >>> import netbo, pandas
+    >>> table = pandas.DataFrame({"edge": [0, 0], "distance": [0.5, 1.5]})
+    >>> read_places(netbo.interval(2.0), table).z.tolist()
+    [0.5, 1.5]
+    """
+    whole, frame = as_network(network), _as_frame(table, "places")
+    if any(name in frame.columns for name in USUAL_EDGES):
+        return _from_addresses(whole, frame, _edge_column(frame, None), (None, None, None))
+    node = next((name for name in USUAL_NODES if name in frame.columns), None)
+    if node is not None:
+        names = _by_text(frame[node].tolist(), [*whole.graph.vertex_ids, *whole.addresses.ends])
+        return whole.points(vertex=names)
+    columns = next((pair for pair in USUAL_COORDINATES if set(pair) <= set(frame.columns)), None)
+    if columns is None:
+        raise NetworkError(
+            "places need columns edge and distance, node, x and y, or lon and lat, got "
+            f"{quoted(frame.columns)}; rename them"
+        )
+    if limit is None or not limit >= 0:
+        raise NetworkError(
+            f"places by coordinates need a limit, got {limit}; say how far off the network they may lie"
+        )
+    xy = np.column_stack([_numbers(frame, name) for name in columns])
+    points, off = whole.locate(xy, crs=crs if crs is not None else _usual_crs(columns, whole))
+    return points[_within(off, limit, "all", "places")]
+
+
+def read_stretches(network: Network | MetricGraph, table: Any) -> list[tuple[Hashable, float, float]]:
+    """Stretches of a table, such as streets that are closed, as `Forbidden` takes them.
+
+    Parameters
+    ----------
+    network : Network or MetricGraph
+        Where they are.
+    table : DataFrame or path
+        A row a stretch: edge, and from and to as distances along it; where these are missing or empty it
+        reaches to the end.
+
+    Returns
+    -------
+    list of (edge id, float, float)
+        One for each row.
+
+    Raises
+    ------
+    NetworkError
+        If an edge is not known, or a stretch leaves it or runs backwards.
+
+    Examples
+    --------
+    >>> import netbo, pandas
+    >>> table = pandas.DataFrame({"edge": [0, 1], "from": [0.2, None], "to": [0.4, None]})
+    >>> read_stretches(netbo.star(3), table)
+    [(0, 0.2, 0.4), (1, 0.0, 1.0)]
+    """
+    whole, frame = as_network(network), _as_frame(table, "stretches")
+    known = [name for name in USUAL_EDGES if name in frame.columns]
+    if not known:
+        raise NetworkError(
+            f"stretches need the columns edge, from and to, got {quoted(frame.columns)}; rename them"
+        )
+    ids = _known_ids(whole, frame[known[0]].tolist())
+    begin, end = (_numbers_or_none(frame, name) for name in ("from", "to"))
+    try:
+        length = np.array([whole.graph.length_of(name) for name in ids])
+    except BaseError as cause:
+        raise NetworkError(f"a stretch in column {known[0]!r} is not on the network: {cause}") from cause
+    begin, end = np.where(np.isnan(begin), 0.0, begin), np.where(np.isnan(end), length, end)
+    off = np.flatnonzero(~((begin >= 0) & (begin <= end) & (end <= length * (1 + PLACE_TOLERANCE))))
+    if off.size:
+        row = int(off[0])
+        raise NetworkError(
+            f"a stretch must run from its smaller distance to the larger within its edge, got {begin[row]:g} "
+            f"to {end[row]:g} of {length[row]:g} on edge {ids[row]!r} in row {row}; mend it"
+        )
+    return list(zip(ids, begin.tolist(), end.tolist(), strict=True))
+
+
+def _numbers_or_none(frame: Any, name: str) -> FloatArray:
+    """A column of finite numbers, NaN where a cell is empty or there is no such column."""
+    numbers = np.full(len(frame), np.nan)
+    if name in frame.columns:
+        is_given = frame[name].notna().to_numpy()
+        numbers[is_given] = _numbers(frame.assign(**{name: frame[name].fillna(0.0)}), name)[is_given]
+    return numbers

@@ -13,12 +13,14 @@ from netbo.adapters.export import write_map
 from netbo.cli.options import (
     COUNT,
     PATH,
+    SearchTables,
     column_options,
     load_objective,
     objective_option,
     optimizer_options,
     read_network,
     read_option,
+    search_options,
 )
 from netbo.cli.output import (
     ADDRESS,
@@ -34,6 +36,7 @@ from netbo.errors import ParameterError
 from netbo.geometry import Point, Points
 from netbo.optimize import Optimizer, Result, Status, Summary
 from netbo.optimize import run as run_loop
+from netbo.studies.settings import write_candidates
 from netbo.wording import length
 
 
@@ -58,9 +61,11 @@ def inspect(network: str, options: tuple[str, ...], as_json: bool) -> None:
 @click.option("--out", type=PATH, required=True, help="Folder of the run; run again, it goes on.")
 @click.option("--jobs", type=COUNT, default=1, show_default=True, help="Processes.")
 @read_option
+@search_options
 @optimizer_options
 def maximize(
     network: str,
+    tables: SearchTables,
     objective: str,
     budget: int,
     out: Path,
@@ -81,8 +86,10 @@ def maximize(
     draw_without_window()
     console = Console(highlight=False, soft_wrap=True)
     f = load_objective(objective)
+    source = read_network(network, options)
     chosen = {"objective": objective, **settings, "separation": 0.0}
-    folder = claim(out, read_network(network, options), chosen)
+    chosen["candidates"] = write_candidates(tables.on(source), source.graph)
+    folder = claim(out, source, chosen)
     with only_one(out):
         log = RunLog(folder)
         optimizer = folder.optimizer()
@@ -138,9 +145,11 @@ def report(run: Path, out: Path | None) -> None:
 @click.option("--out", type=PATH, help="Folder for next.csv, map.png and map.gpkg.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @read_option
+@search_options
 @optimizer_options
 def suggest(
     network: str,
+    tables: SearchTables,
     data: Path,
     count: int,
     out: Path | None,
@@ -158,7 +167,7 @@ def suggest(
     measured = snap_measurements(
         source, data, **{name: each for name, each in named.items() if each is not None}
     )
-    optimizer = Optimizer(source, separation=separation, **settings)
+    optimizer = Optimizer(source, separation=separation, candidates=tables.on(source), **settings)
     optimizer.tell(measured.points, measured.values, noise=measured.noise)
     summary = optimizer.summary()  # before anything is asked for: what is pending is no warning
     recommended, points = optimizer.recommend(), [each.point for each in optimizer.ask(count)]

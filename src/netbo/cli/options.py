@@ -14,10 +14,12 @@ from typing import Any
 
 import click
 
-from netbo.adapters import Network, read
+from netbo.adapters import Network, read, read_places, read_stretches
 from netbo.cli.app import STUDY_EXIT_CODES
 from netbo.errors import ParameterError
 from netbo.geometry import Point
+from netbo.optimize import CandidatePlaces, Forbidden
+from netbo.optimize.arguments import Candidates
 from netbo.studies import Study, StudyError, study_names
 from netbo.studies.storages import default_journal
 from netbo.wording import quoted
@@ -113,12 +115,14 @@ def as_settings(
     preset: str,
     acquisition: str | None,
     max_cell: float | None,
+    alpha: float | None,
+    constant_variance: bool | None,
 ) -> dict[str, Any]:
     """Settings of an optimizer as JSON can hold them."""
     direction = "minimize" if minimize else "maximize"
     return {
         "direction": direction, "noise": noise, "seed": seed, "preset": preset, "acquisition": acquisition,
-        "max_cell": max_cell,
+        "max_cell": max_cell, "alpha": alpha, "constant_variance": constant_variance,
     }  # fmt: skip
 
 
@@ -126,11 +130,64 @@ optimizer_options = gather(
     "settings",
     as_settings,
     click.option("--max-cell", type=float, help="Largest cell of the mesh; about 2,000 nodes if not given."),
+    click.option(
+        "--alpha", type=float, help="Smoothness above 0.25 instead of the preset's; 1 is Brownian-like."
+    ),
+    click.option(
+        "--constant-variance/--kirchhoff-variance",
+        default=None,
+        help="Whether values vary no more at dead ends than elsewhere, instead of as the preset has it.",
+    ),
     click.option("--acquisition", help="Another rule: thompson, ucb, noisy-ei, log-ei."),
     click.option("--preset", default="calibrated", show_default=True, help="calibrated or paper."),
     click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed."),
     click.option("--noise", type=float, help="Variance of a measurement; 0 if exact. Learned if not given."),
     click.option("--minimize", is_flag=True, help="Look for the smallest value instead."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTables:
+    """Files that say where one may measure, and where nobody may."""
+
+    candidates: Path | None
+    candidates_crs: str | None
+    candidates_limit: float | None
+    forbid: Path | None
+
+    def on(self, network: Network) -> Candidates:
+        """The candidates of a search on a network; None for all of it."""
+        limit, crs = self.candidates_limit, self.candidates_crs
+        if self.candidates is None and (limit is not None or crs is not None):
+            raise ParameterError("--candidates-crs and --candidates-limit need --candidates FILE.csv")
+        forbidden = Forbidden(stretches=[] if self.forbid is None else read_stretches(network, self.forbid))
+        if self.candidates is None:
+            return None if forbidden.is_empty else forbidden
+        places = read_places(network, self.candidates, limit=limit, crs=crs)
+        return CandidatePlaces(network.graph, places, forbidden)
+
+
+search_options = gather(
+    "tables",
+    SearchTables,
+    click.option(
+        "--candidates",
+        type=PATH,
+        metavar="FILE.csv",
+        help="Measure only at the places of a table with the columns edge and distance, or node, or x and y, "
+        "or lon and lat.",
+    ),
+    click.option(
+        "--candidates-limit", type=float, help="Farthest their coordinates may lie off the network."
+    ),
+    click.option("--candidates-crs", help="Coordinate system of x and y, if not that of the network."),
+    click.option(
+        "--forbid",
+        type=PATH,
+        metavar="FILE.csv",
+        help="Never measure on the stretches of a table with the columns edge, from and to; a whole edge "
+        "where from and to are empty.",
+    ),
 )
 
 objective_option = click.option(

@@ -21,6 +21,7 @@ from netbo.files import replacing
 from netbo.geometry import Point, Points
 from netbo.optimize import Optimizer, Status, Trial
 from netbo.studies import State, Study
+from netbo.studies.settings import read_candidates
 
 SETTINGS, NETWORK, JOURNAL, OBSERVATIONS = "run.json", "network.json", "run.journal", "observations.csv"
 LOCK, UNFINISHED = "run.lock", "run.unfinished"
@@ -43,7 +44,8 @@ class RunFolder:
     @property
     def options(self) -> dict[str, Any]:
         """Settings of the optimizer."""
-        return {name: value for name, value in self.settings.items() if name != "objective"}
+        options = {name: value for name, value in self.settings.items() if name != "objective"}
+        return options | {"candidates": read_candidates(options.get("candidates"), self.network.graph)}
 
     def optimizer(self) -> Optimizer:
         """An optimizer that knows all trials that were told; nothing is written."""
@@ -142,7 +144,7 @@ def claim(path: Path, network: Network, settings: Mapping[str, Any]) -> RunFolde
         ours, theirs = settings.get(name), stored["settings"].get(name)
         if ours != theirs:
             raise ParameterError(
-                f"{path} holds another run: {name} is {theirs!r} there and {ours!r} here; "
+                f"{path} holds another run: {name} is {theirs!r:.80} there and {ours!r:.80} here; "
                 "choose another --out or the same settings"
             )
     return RunFolder(path, network, settings)

@@ -12,6 +12,7 @@ from netbo.cli.options import (
     COUNT,
     PATH,
     SECONDS,
+    SearchTables,
     StudyRef,
     default_worker,
     optimizer_options,
@@ -20,6 +21,7 @@ from netbo.cli.options import (
     parse_trial,
     read_network,
     read_option,
+    search_options,
     study_command,
     study_options,
 )
@@ -54,11 +56,13 @@ trial_argument = click.argument("trial", metavar="ID")
 @click.option("--lease", type=SECONDS, help="Seconds after which a place that was not told goes to others.")
 @click.option("--network-file", type=PATH, help="Refer to this network JSON instead of keeping the network.")
 @click.option("--resume", is_flag=True, help="Go on with the study of this name if there is one.")
+@search_options
 @optimizer_options
 @study_options
 def create(
     ref: StudyRef,
     network: str,
+    tables: SearchTables,
     options: tuple[str, ...],
     network_file: Path | None,
     resume: bool,
@@ -81,6 +85,7 @@ def create(
         storage=ref.location,
         network_file=network_file,
         resume=resume,
+        candidates=tables.on(source),
         **settings,
         **more,
     )

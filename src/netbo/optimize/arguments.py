@@ -28,7 +28,7 @@ from netbo.geometry import MetricGraph, Point, Points
 from netbo.optimize.continuum import Continuum
 from netbo.optimize.design import Design, Maximin, default_size
 from netbo.optimize.learning import Learned, Learning
-from netbo.optimize.models import Given
+from netbo.optimize.models import Given, NetworkMatern
 from netbo.optimize.presets import PRESETS, Preset
 from netbo.optimize.search_space import CandidatePlaces, Forbidden, Nodes, SearchSpace
 from netbo.optimize.trials import Suggestion, Told
@@ -49,6 +49,8 @@ class SearchOptions(TypedDict, total=False):
     repeats: bool | None
     separation: float
     max_cell: float | None
+    alpha: float | None
+    constant_variance: bool | None
 
 
 class OptimizerOptions(SearchOptions, total=False):
@@ -263,6 +265,26 @@ def as_domain(
     if not isinstance(fit, Learned):
         raise ParameterError("a prior as domain needs a preset that learns, got one that does not")
     return space, replace(fit, models=(Given(domain),))
+
+
+def with_kernel(
+    fit: Learning, alpha: float | None, constant_variance: bool | None, *, is_own: bool
+) -> Learning:
+    """The preset's way to learn with another smoothness or variance of its network kernel; `is_own`: none."""
+    wanted: dict[str, Any] = {"alpha": alpha, "constant_variance": constant_variance}
+    wanted = {name: value for name, value in wanted.items() if value is not None}
+    if not wanted:
+        return fit
+    if not isinstance(constant_variance, bool | None):
+        raise ParameterError(f"constant_variance must be True or False, got {constant_variance!r:.80}")
+    models = () if is_own or not isinstance(fit, Learned) else fit.models
+    if not any(isinstance(model, NetworkMatern) for model in models):
+        raise ParameterError(
+            f"{' and '.join(wanted)} change the network kernel of a preset, got a surrogate without one or "
+            "of your own; leave them out, or say them there, as in Learned(models=(NetworkMatern(1.5),))"
+        )
+    changed = (replace(model, **wanted) if isinstance(model, NetworkMatern) else model for model in models)
+    return replace(fit, models=tuple(changed))  # type: ignore[type-var]
 
 
 def _refuse_cells(max_cell: float | None) -> None:

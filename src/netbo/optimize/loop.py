@@ -80,7 +80,7 @@ def maximize(
         Whether to show a bar on stderr; by default if that is a terminal.
     **options
         Options of the optimizer: preset, acquisition, candidates, design, fit, noise, repeats, separation,
-        max_cell, as for `Optimizer`.
+        max_cell, alpha, constant_variance, as for `Optimizer`.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def minimize(
         As for `maximize`.
     **options
         Options of the optimizer: preset, acquisition, candidates, design, fit, noise, repeats, separation,
-        max_cell, as for `Optimizer`.
+        max_cell, alpha, constant_variance, as for `Optimizer`.
 
     Returns
     -------

@@ -23,6 +23,7 @@ from netbo.optimize.surrogate import Negated
 from netbo.optimize.travel import Travel
 from netbo.optimize.trials import History, Status, Suggestion, Trial
 from netbo.posterior import Observations, Surrogate
+from netbo.priors import Prior
 
 _ASKING, _ANSWERING = 0, 1  # random streams
 
@@ -60,6 +61,10 @@ class Optimizer(Answers):
         Least distance along the network between suggestions that are pending.
     max_cell : float, optional
         Largest cell of the mesh; by default about 2,000 nodes, at least two cells an edge.
+    alpha : float, optional
+        Smoothness of the preset's network kernel, above 1/4: 1/2, 1, 3/2 and 2 are fast.
+    constant_variance : bool, optional
+        Whether the preset's network kernel varies no more at dead ends than elsewhere.
     history : iterable of Trial
         Trials of an earlier optimizer.
 
@@ -94,12 +99,17 @@ class Optimizer(Answers):
         repeats: bool | None = None,
         separation: float = 0.0,
         max_cell: float | None = None,
+        alpha: float | None = None,
+        constant_variance: bool | None = None,
         history: Iterable[Trial] = (),
     ) -> None:
         chosen = arguments.as_preset(preset)
         self.noise, self.seed, self.direction = arguments.as_noise(noise), arguments.as_seed(seed), direction
         self._sign = arguments.as_sign(direction)
-        learning, is_given = (chosen.fit, False) if fit is None else (fit, True)
+        is_given = fit is not None
+        learning = arguments.with_kernel(
+            fit or chosen.fit, alpha, constant_variance, is_own=is_given or isinstance(domain, Prior)
+        )
         self.space, self.fit = arguments.as_domain(domain, learning, is_given=is_given, max_cell=max_cell)
         self.search = arguments.as_search(candidates, self.space)
         self.acquisition = arguments.as_acquisition(

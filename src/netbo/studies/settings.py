@@ -56,6 +56,10 @@ class StudySettings:
     repeats: bool | None = None
     separation: float = 0.0
     max_cell: float | None = None
+    alpha: float | None = (
+        None  # of the preset's network kernel, as constant_variance; None: as the preset has it
+    )
+    constant_variance: bool | None = None
     design: int | dict[str, Any] | None = None  # how many places; or what `write_design` gives
     candidates: dict[str, Any] | None = None
     lease: float | None = None  # seconds that a suggestion belongs to whoever asked; None: until it is told
@@ -114,6 +118,8 @@ class StudySettings:
             repeats=self.repeats,
             separation=self.separation,
             max_cell=self.max_cell,
+            alpha=self.alpha,
+            constant_variance=self.constant_variance,
         )
 
 
