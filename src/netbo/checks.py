@@ -75,6 +75,19 @@ def require_count(name: str, value: Any, remedy: str) -> int:
     return int(value)
 
 
+def optional_line(name: str, text: Any, remedy: str) -> str | None:
+    """A line of text without spaces at its ends; None for None and for nothing but spaces.
+
+    >>> optional_line("title", " Leaks ", "say it in words"), optional_line("title", "", "say it in words")
+    ('Leaks', None)
+    """
+    if text is None:
+        return None
+    if not isinstance(text, str) or not text.isprintable():
+        raise ParameterError(f"{name} must be one line of text, got {text!r:.80}; {remedy}")
+    return text.strip() or None
+
+
 # Memory: what would not fit is refused before it is allocated, since the kernel kills without a word.
 
 MEMORY_VARIABLE = "NETBO_MEMORY"  # GB that may be used, instead of what the machine has

@@ -33,6 +33,42 @@ def counted(count: int, singular: str, plural: str | None = None) -> str:
     return f"{count} {singular if count == 1 else plural or singular + 's'}"
 
 
+def with_unit(name: str, unit: str | None) -> str:
+    """Name of a quantity with its unit, as on an axis.
+
+    >>> with_unit("value", "l/s"), with_unit("value", None)
+    ('value [l/s]', 'value')
+    """
+    return f"{name} [{unit}]" if unit else name
+
+
+def value_label(label: str | None, unit: str | None) -> str | None:
+    """What to write beside values: what was asked for, else their unit if it is known.
+
+    >>> value_label("loss [l/s]", "l/s"), value_label(None, "l/s"), value_label(None, None)
+    ('loss [l/s]', 'value [l/s]', None)
+    """
+    return label if label is not None or unit is None else with_unit("value", unit)
+
+
+def in_unit(value: float, unit: str | None) -> str:
+    """A number with its unit.
+
+    >>> in_unit(47.1, "l/s"), in_unit(1 / 3, None)
+    ('47.1 l/s', '0.333333')
+    """
+    return f"{value:.6g} {unit}" if unit else f"{value:.6g}"
+
+
+def extent(n_edges: int, total: float, unit: str | None) -> str:
+    """Size of a network.
+
+    >>> extent(3, 12.0, "km")
+    '3 edges, 12 km in all'
+    """
+    return f"{counted(n_edges, 'edge')}, {length(total, unit)} in all"
+
+
 def quoted(names: Iterable[object], *, none: str = "none") -> str:
     """All names as they are typed; `none` if there are none.
 

@@ -1,6 +1,7 @@
 """The commands for studies, beside the same studies used from Python; what they refuse; how they end."""
 
 import doctest
+import io
 import json
 import os
 import re
@@ -188,6 +189,49 @@ def test_sqlite_is_a_storage_as_well(here):
         assert shown.exit_code == 0, shown.stderr
 
     assert Study.load("sqlite:///leak.db").best().value == 2.5
+
+
+def test_a_title_and_a_unit_are_shown_and_changed(here):
+    create("--title=Leaks in zone 3")
+    assert run("describe", "--value-unit=dB") == (
+        "study       leak\ntitle       Leaks in zone 3\nvalue unit  dB\n"
+    )
+    run("ask")
+    text = run("tell", 0, 2.5)
+    document = told("status")
+
+    assert "value [dB]" in text
+    assert run("status").startswith("study 'leak', Leaks in zone 3: maximize")
+    assert "2.5 dB at edge" in run("status")
+    assert (document["title"], document["value_unit"]) == ("Leaks in zone 3", "dB")
+    assert told("describe", "--title=") == {"study": "leak", "title": None, "value_unit": "dB"}
+
+
+def test_studies_of_a_folder_are_listed_for_people_and_programs(here):
+    create("--title=Zone 3", "--value-unit=dB")
+    run("enqueue", "west", 2.5)
+    run("ask")
+    run("tell", 0, 2.5)
+    lines = invoke("study", "list").stdout.splitlines()
+    document = json.loads(invoke("study", "list", "--json").stdout)["studies"]
+    table = pd.read_csv(io.StringIO(invoke("study", "list", "--storage=leak.journal", "--csv").stdout))
+
+    assert re.split("  +", lines[0]) == [
+        "name", "title", "network", "direction", "values", "pending", "best", "changed", "file",
+    ]  # fmt: skip
+    assert re.split("  +", lines[1])[:7] == [
+        "leak", "Zone 3", "3 edges, 12 km in all", "maximize", "1", "0", "2.5 dB",
+    ]  # fmt: skip
+    assert len(document) == len(table) == 1
+    for row in (document[0], table.iloc[0]):
+        assert (row["name"], row["n_values"], row["best"], row["value_unit"]) == ("leak", 1, 2.5, "dB")
+
+
+def test_where_there_is_no_study_the_list_says_so(here):
+    assert invoke("study", "list").stdout == "no studies in this folder\n"
+    shown = invoke("study", "list", "--storage=none.journal")
+    assert (shown.exit_code, "there is no study file" in shown.stderr) == (2, True)
+    assert invoke("study", "list", "--csv", "--json").exit_code == 2
 
 
 # Where one may measure
@@ -657,7 +701,8 @@ def test_help_of_every_command_tells_the_exit_codes(name):
     assert shown.exit_code == 0
     for line in ("2    wrong input", "3    nothing to ask for", "130  ended by Ctrl-C or SIGTERM"):
         assert line in shown.stdout
-    assert all(option in shown.stdout for option in ("--storage", "--name", "--json"))
+    options = ("--storage", "--json") if name == "list" else ("--storage", "--name", "--json")
+    assert all(option in shown.stdout for option in options)
 
 
 # Working
@@ -865,7 +910,7 @@ def test_the_guide_prints_what_it_shows(here, monkeypatch):
             count += 1
             assert UpToLastDigits().check_output(shown, printed, doctest.ELLIPSIS), f"{line}\n{printed}"
 
-    assert count == 19
+    assert count == 21
 
 
 def test_the_guide_names_the_exit_codes_that_help_names():

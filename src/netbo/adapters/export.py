@@ -253,6 +253,7 @@ def observations_table(
     *,
     noise: ArrayLike | None = None,
     status: Sequence[str] | None = None,
+    value_unit: str | None = None,
 ) -> pd.DataFrame:
     """One row a measurement: edge, distance (from the start of your edge), x, y, value, noise, status.
 
@@ -268,6 +269,8 @@ def observations_table(
         Variances.
     status : sequence of str, optional
         By default "observed".
+    value_unit : str, optional
+        Unit of the values: a column of its own.
 
     Returns
     -------
@@ -297,6 +300,7 @@ def observations_table(
             "value": _values("value", values, n),
             "noise": np.full(n, np.nan) if noise is None else _values("noise", noise, n),
             "status": ["observed"] * n if status is None else _values("status", status, n),
+            **({"value_unit": [value_unit] * n} if value_unit else {}),
         }
     )
 
@@ -309,6 +313,7 @@ def write_observations(
     *,
     noise: ArrayLike | None = None,
     status: Sequence[str] | None = None,
+    value_unit: str | None = None,
 ) -> Path:
     """Write the table of `observations_table` as CSV; numbers read back exactly.
 
@@ -316,7 +321,7 @@ def write_observations(
     ----------
     path : path
         Of the file; one that is there is replaced.
-    network, points, values, noise, status
+    network, points, values, noise, status, value_unit
         As for `observations_table`.
 
     Returns
@@ -324,7 +329,8 @@ def write_observations(
     Path
         Of the file.
     """
-    return write_csv(Path(path), observations_table(network, points, values, noise=noise, status=status))
+    table = observations_table(network, points, values, noise=noise, status=status, value_unit=value_unit)
+    return write_csv(Path(path), table)
 
 
 def as_column(ids: Iterable[Hashable]) -> list[Hashable]:

@@ -159,6 +159,11 @@ study.add(
     export="Write tables, maps and pages.",
     plot="Draw the network and what is known.",
 )
+study.add(
+    "study_list",
+    describe="Give a study a title, and its values a unit.",
+    list="The studies of a folder or a storage.",
+)
 study.add("worker", run="Evaluate a function until the budget is spent.")
 for group in (main, study):
     group.add("worker", worker="Join a shared study until its budget is spent.")

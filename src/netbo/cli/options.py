@@ -275,13 +275,17 @@ class StudyRef:
 
 study_command = partial(click.command, epilog=STUDY_EXIT_CODES)
 
+storage_option = partial(click.option, "--storage", envvar="NETBO_STORAGE", show_envvar=True)
+json_option = click.option("--json", "as_json", is_flag=True, help="As JSON, for programs.")
+words_options = add_options(
+    click.option("--title", metavar="TEXT", help="What the study is about, for people."),
+    click.option("--value-unit", metavar="UNIT", help="Unit of the values, said beside them: l/s."),
+)
+
 study_options = gather(
     "ref",
     StudyRef,
-    click.option(
-        "--storage",
-        envvar="NETBO_STORAGE",
-        show_envvar=True,
+    storage_option(
         help="Where it is kept: a journal file, sqlite:///FILE, postgresql://..., grpc://HOST:PORT. "
         "By default NAME.journal.",
     ),
@@ -291,7 +295,7 @@ study_options = gather(
         show_envvar=True,
         help="Name of the study; not needed if the storage holds only one.",
     ),
-    click.option("--json", "as_json", is_flag=True, help="As JSON, for programs."),
+    json_option,
 )
 
 

@@ -1,7 +1,9 @@
 """How commands print and draw: trials as rows of a table or of JSON, what is known so far, pictures."""
 
+import csv
 import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import dropwhile
@@ -13,7 +15,7 @@ import click
 from netbo.adapters import Network
 from netbo.geometry import Point, Points
 from netbo.studies import State, Study, TrialRecord
-from netbo.wording import counted, length, positional
+from netbo.wording import extent, in_unit, length, positional, with_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,11 +89,24 @@ def print_json(document: Mapping[str, Any]) -> None:
     click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def format_table(rows: Sequence[Row], columns: Sequence[str], network: Network) -> str:
+def print_csv(rows: Sequence[Row], columns: Sequence[str]) -> None:
+    """Print rows as CSV; numbers have all their digits."""
+    lines = csv.writer(sys.stdout, lineterminator="\n")
+    lines.writerow(columns)
+    lines.writerows([row.get(name) for name in columns] for row in rows)
+
+
+def format_table(
+    rows: Sequence[Row],
+    columns: Sequence[str],
+    network: Network | None = None,
+    value_unit: str | None = None,
+) -> str:
     """A table of text: numbers to the right, words to the left, empty columns left out."""
-    unit = network.graph.unit
+    unit = None if network is None else network.graph.unit
     shown = [name for name in columns if any(row.get(name) not in (None, "") for row in rows)]
-    heads = [f"distance [{unit}]" if name == "distance" and unit else name for name in shown]
+    units = {"distance": unit, "value": value_unit}
+    heads = [with_unit(name, units.get(name)) for name in shown]
     body = [[_entry(row, name, network) for name in shown] for row in rows]
     widths = [max(len(line[k]) for line in [heads, *body]) for k in range(len(shown))]
     is_number = [all(isinstance(row.get(name), int | float | None) for row in rows) for name in shown]
@@ -105,12 +120,14 @@ def format_table(rows: Sequence[Row], columns: Sequence[str], network: Network) 
     return "\n".join(lines)
 
 
-def _entry(row: Row, name: str, network: Network) -> str:
+def _entry(row: Row, name: str, network: Network | None) -> str:
     """A cell of a table: places to the centimetre, other numbers with six digits."""
     value = row.get(name)
-    if isinstance(value, float) and name in "xyz":
+    if network is None or not isinstance(value, float):
+        return _cell(value)
+    if name in "xyz":
         return positional(value, network.decimals)
-    if isinstance(value, float) and name == "distance":
+    if name == "distance":
         return length(value, network.graph.unit).split()[0]
     return _cell(value)
 
@@ -140,10 +157,10 @@ def describe_point(row: Row, network: Network) -> str:
 
 
 def headline(study: Study) -> str:
-    """Name, direction and network of a study in one line."""
-    graph = study.graph
-    extent = f"{counted(graph.n_edges, 'edge')}, {length(graph.total_length, graph.unit)} in all"
-    return f"study {study.name!r}: {study.settings.direction} on {extent}"
+    """Name, title, direction and network of a study in one line."""
+    graph, title = study.graph, f", {study.title}" if study.title else ""
+    size = extent(graph.n_edges, graph.total_length, graph.unit)
+    return f"study {study.name!r}{title}: {study.settings.direction} on {size}"
 
 
 def duration(seconds: float) -> str:
@@ -184,15 +201,16 @@ def best_and_recommended(study: Study) -> dict[str, Any]:
     }
 
 
-def answer_lines(known: dict[str, Any], network: Network) -> list[str]:
+def answer_lines(known: dict[str, Any], network: Network, value_unit: str | None) -> list[str]:
     """Best, recommendation and warnings, a line each."""
     best, found = known["best"], known["recommendation"]
     if best is None:
         return []
     within = found["doubt"] or f"between {found['low']:.6g} and {found['high']:.6g}"
+    value, mean = in_unit(best["value"], value_unit), in_unit(found["mean"], value_unit)
     return [
-        f"best         {best['value']:.6g} at {describe_point(best, network)}, trial {best['id']}",
-        f"recommended  {describe_point(found, network)}: {found['mean']:.6g}, 95 % {within}",
+        f"best         {value} at {describe_point(best, network)}, trial {best['id']}",
+        f"recommended  {describe_point(found, network)}: {mean}, 95 % {within}",
         *(f"warning: {text}" for text in known["warnings"]),
     ]
 

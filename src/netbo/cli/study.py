@@ -24,6 +24,7 @@ from netbo.cli.options import (
     search_options,
     study_command,
     study_options,
+    words_options,
 )
 from netbo.cli.output import (
     ADDRESS,
@@ -57,6 +58,7 @@ trial_argument = click.argument("trial", metavar="ID")
 @click.option("--network-file", type=PATH, help="Refer to this network JSON instead of keeping the network.")
 @click.option("--resume", is_flag=True, help="Go on with the study of this name if there is one.")
 @search_options
+@words_options
 @optimizer_options
 @study_options
 def create(
@@ -261,7 +263,8 @@ def _print_trial(ref: StudyRef, study: Study, number: int) -> None:
     if ref.as_json:
         print_json({"study": study.name, "unit": study.graph.unit, "trial": row})
         return
-    click.echo(format_table([row], (*ADDRESS, "value", "noise", "status", "note"), study.network))
+    columns = (*ADDRESS, "value", "noise", "status", "note")
+    click.echo(format_table([row], columns, study.network, study.value_unit))
 
 
 # Status
@@ -278,14 +281,15 @@ def status(ref: StudyRef, count: int | None) -> None:
     if ref.as_json:
         listed = rows if count is None else rows[len(rows) - min(count, len(rows)) :]
         print_json({
-            "study": study.name, "network": study.network_hash, "unit": study.graph.unit,
+            "study": study.name, "title": study.title, "network": study.network_hash,
+            "unit": study.graph.unit, "value_unit": study.value_unit,
             "settings": study.settings.as_dict(), "counts": counts, **known, "trials": listed,
         })  # fmt: skip
         return
     said = ", ".join(f"{number} {state}" for state, number in counts.items()) or "no trials yet"
     click.echo(f"{headline(study)}\n{said}")
     _print_trials(rows, SHOWN if count is None else count, study)
-    for line in answer_lines(known, study.network):
+    for line in answer_lines(known, study.network, study.value_unit):
         click.echo(line)
     _print_pending([row for row in rows if row["status"] == State.PENDING.value], study)
 
@@ -294,7 +298,7 @@ def _print_trials(rows: list[Row], count: int, study: Study) -> None:
     listed = rows[len(rows) - min(count, len(rows)) :]
     if listed:
         columns = (*ADDRESS, "value", "noise", "status", "worker", "note")
-        click.echo(f"\n{format_table(listed, columns, study.network)}")
+        click.echo(f"\n{format_table(listed, columns, study.network, study.value_unit)}")
         if len(listed) < len(rows):
             click.echo(f"(the last {len(listed)} of {len(rows)}; -n {len(rows)} shows all)")
     click.echo()

@@ -143,12 +143,13 @@ def export(ref: StudyRef, out: tuple[Path, ...]) -> None:
 
 
 def _export(study: Study, path: Path) -> Path:
-    suffix = path.suffix.lower()
+    suffix, unit = path.suffix.lower(), study.value_unit
     if suffix in TABLES:
-        return write_csv(path, pd.DataFrame(trial_rows(study)).drop(columns=["age", "expires"]))
+        table = pd.DataFrame(trial_rows(study)).drop(columns=["age", "expires"])
+        return write_csv(path, table if unit is None else table.assign(value_unit=unit))
     result = _result(study)
     if suffix in PAGES:
-        return result.write_page(path, study.network, title=f"Study {study.name}")
+        return result.write_page(path, study.network, title=study.title or f"Study {study.name}")
     return result.export(path, study.network)
 
 
@@ -166,7 +167,7 @@ def plot(ref: StudyRef, out: Path, what: str, label: str | None) -> None:
     _require_value(study, "a picture")
     draw_without_window()
     with replacing(out) as unfinished:
-        save_picture(_result(study).plot(what=what, label=label), unfinished)
+        save_picture(study.plot(what=what, label=label), unfinished)
     _print_written(ref, study, [out])
 
 

@@ -146,7 +146,7 @@ def _print(job: Job, study: Study, done: WorkSummary) -> None:
         click.echo(
             f"told         {done.told} values and {done.failed} failures; the study has {told} evaluations"
         )
-        for line in answer_lines(known, study.network) if known else []:
+        for line in answer_lines(known, study.network, study.value_unit) if known else []:
             click.echo(line)
         click.echo(f"stopped      {' '.join(done.stopped.split())}")
     if was_interrupted:

@@ -28,7 +28,7 @@ from netbo.optimize.search_space import Surroundings
 from netbo.optimize.summary import Check, Summary, check, summarize
 from netbo.optimize.trials import Status
 from netbo.posterior import Surrogate
-from netbo.wording import length
+from netbo.wording import in_unit, length, value_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,6 +82,11 @@ class Answers:
         @property
         def optimizer(self) -> Optimizer:
             """The optimizer that is asked."""
+
+    @property
+    def title(self) -> str | None:
+        """What it is about, in words for people; only a study has one."""
+        return None
 
     @property
     def posterior(self) -> Surrogate:
@@ -274,7 +279,7 @@ class Answers:
             Mean or standard deviation of the posterior, the scores that choose the next place, or the
             probability of the best value per unit of length.
         label : str, optional
-            Of the values, with their unit.
+            Of the values, with their unit; by default the unit of the optimizer, if it has one.
         to_scale : bool
             False stretches a long thin network to fill its axes.
 
@@ -289,7 +294,10 @@ class Answers:
         """
         from netbo.optimize.results.figures import draw_view  # noqa: PLC0415 - needs matplotlib
 
-        return draw_view(self.optimizer, what, ax, label=label, to_scale=to_scale)
+        drawn = draw_view(self.optimizer, what, ax, label=label, to_scale=to_scale)
+        if self.title:
+            drawn.set_title(self.title, parse_math=False)
+        return drawn
 
     def plot_profile(
         self,
@@ -310,7 +318,7 @@ class Answers:
         between : pair of Points, optional
             Ends of the path, instead of edges.
         label : str, optional
-            Of the values, with their unit.
+            Of the values, with their unit; by default the unit of the optimizer, if it has one.
 
         Returns
         -------
@@ -319,8 +327,9 @@ class Answers:
         from netbo.plotting import draw_profile  # noqa: PLC0415 - needs matplotlib
 
         optimizer = self.optimizer
+        said = value_label(label, optimizer.value_unit)
         return draw_profile(
-            optimizer.graph, optimizer.posterior, ax, edges=edges, between=between, label=label
+            optimizer.graph, optimizer.posterior, ax, edges=edges, between=between, label=said
         )
 
     def plot_convergence(
@@ -335,7 +344,7 @@ class Answers:
         reference : float, optional
             A value to compare with, such as the optimum.
         label : str, optional
-            Of the values, with their unit.
+            Of the values, with their unit; by default the unit of the optimizer, if it has one.
 
         Returns
         -------
@@ -346,7 +355,8 @@ class Answers:
         optimizer, counted = self.optimizer, (Status.OBSERVED, Status.FAILED)
         told = sorted((t for t in optimizer.history if t.status in counted), key=lambda t: t.order or 0)
         values = [np.nan if trial.value is None else trial.value for trial in told]
-        return draw_convergence(values, ax, direction=optimizer.direction, reference=reference, label=label)
+        said = value_label(label, optimizer.value_unit)
+        return draw_convergence(values, ax, direction=optimizer.direction, reference=reference, label=said)
 
     def plot_interactive(self, *, title: str | None = None) -> Any:
         """Interactive map to hover over: edge, distance, mean, sd, acquisition, probability.
@@ -365,7 +375,7 @@ class Answers:
         """
         from netbo.optimize.results.figures import draw_pages  # noqa: PLC0415 - needs matplotlib
 
-        return draw_pages(self.optimizer, title=title)
+        return draw_pages(self.optimizer, title=title or self.title)
 
     def export(
         self, path: str | Path, network: Network | None = None, *, max_piece: float | None = None
@@ -412,7 +422,7 @@ class Answers:
         title : str, optional
             Of the page.
         label : str, optional
-            Of the values, with their unit.
+            Of the values, with their unit; by default the unit of the optimizer, if it has one.
 
         Returns
         -------
@@ -467,7 +477,8 @@ class Result(Answers):
             return f"Result(no value; {history!r}; stopped: {self.stopped})"
         best = self.best()
         place = f"edge {best.point.edge_id!r}, {length(best.point.distance, unit)}"
-        return f"Result(best {best.value:.6g} at {place}; {history!r}; stopped: {self.stopped})"
+        value = in_unit(best.value, self.optimizer.value_unit)
+        return f"Result(best {value} at {place}; {history!r}; stopped: {self.stopped})"
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self.summary()))}\n{'stopped':<10} {escape(self.stopped)}</pre>"

@@ -21,7 +21,7 @@ from netbo.acquisition import (
     ValidWidth,
 )
 from netbo.adapters import Network
-from netbo.checks import is_number, is_whole
+from netbo.checks import is_number, is_whole, optional_line
 from netbo.errors import ObservationError, OptionError, ParameterError, PointError, shown
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Point, Points
@@ -59,6 +59,7 @@ class OptimizerOptions(SearchOptions, total=False):
     preset: Preset | str
     acquisition: Acquisition | str | None
     fit: Learning | None
+    value_unit: str | None
 
 
 def require_options(options: Mapping[str, object], function: Callable[..., object], name: str) -> None:
@@ -208,6 +209,11 @@ def as_noise(noise: float | None) -> float | None:
             "square a standard deviation"
         )
     return float(noise)
+
+
+def as_value_unit(unit: Any) -> str | None:
+    """The unit of the values, for people; None if it was not said."""
+    return optional_line("value_unit", unit, "write it as on an axis, as in 'l/s'")
 
 
 def as_seed(seed: int) -> int:

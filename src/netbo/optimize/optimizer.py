@@ -65,6 +65,8 @@ class Optimizer(Answers):
         Smoothness of the preset's network kernel, above 1/4: 1/2, 1, 3/2 and 2 are fast.
     constant_variance : bool, optional
         Whether the preset's network kernel varies no more at dead ends than elsewhere.
+    value_unit : str, optional
+        Unit of the values, such as "l/s": said beside them in words, pictures and files.
     history : iterable of Trial
         Trials of an earlier optimizer.
 
@@ -101,11 +103,13 @@ class Optimizer(Answers):
         max_cell: float | None = None,
         alpha: float | None = None,
         constant_variance: bool | None = None,
+        value_unit: str | None = None,
         history: Iterable[Trial] = (),
     ) -> None:
         chosen = arguments.as_preset(preset)
         self.noise, self.seed, self.direction = arguments.as_noise(noise), arguments.as_seed(seed), direction
         self._sign = arguments.as_sign(direction)
+        self.value_unit = arguments.as_value_unit(value_unit)
         is_given = fit is not None
         learning = arguments.with_kernel(
             fit or chosen.fit, alpha, constant_variance, is_own=is_given or isinstance(domain, Prior)

@@ -14,7 +14,7 @@ from netbo.geometry import Point
 from netbo.optimize.learning import SurrogateFit
 from netbo.optimize.trials import Status, Trial
 from netbo.posterior import Posterior, Surrogate
-from netbo.wording import length
+from netbo.wording import in_unit, length
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,13 +74,13 @@ def _place(point: Point, optimizer: Optimizer) -> str:
 
 def _best(optimizer: Optimizer) -> str:
     best = optimizer.best()
-    return f"observed   {best.value:.6g} at {_place(best.point, optimizer)}"
+    return f"observed   {in_unit(best.value, optimizer.value_unit)} at {_place(best.point, optimizer)}"
 
 
 def _recommended(optimizer: Optimizer, doubt: str | None) -> str:
     found = optimizer.recommend()
-    within = doubt or f"{found.low:.6g} to {found.high:.6g}"
-    return f"recommend  {_place(found.point, optimizer)}: {found.mean:.6g} (95 %: {within})"
+    within, mean = doubt or f"{found.low:.6g} to {found.high:.6g}", in_unit(found.mean, optimizer.value_unit)
+    return f"recommend  {_place(found.point, optimizer)}: {mean} (95 %: {within})"
 
 
 def _model(optimizer: Optimizer, doubt: str | None) -> list[str]:

@@ -17,6 +17,7 @@ from netbo.plotting import style
 from netbo.plotting.canvas import Segments, cut_into_pieces
 from netbo.plotting.field import values_at
 from netbo.plotting.network import Field
+from netbo.wording import with_unit
 
 N_COLOURS = 24  # lines of one colour are one trace: browsers bear many points, not many traces
 MAPS = {"sd": style.SPREAD_MAP, "acquisition": style.SCORE_MAP, "probability": style.PROBABILITY_MAP}
@@ -36,6 +37,7 @@ def draw_interactive(
     fields: Mapping[str, Field],
     *,
     points: Mapping[str, Points] | None = None,
+    units: Mapping[str, str] | None = None,
     samples: int = 2000,
     title: str | None = None,
 ) -> Any:
@@ -44,6 +46,7 @@ def draw_interactive(
     fields: functions of Points by name, such as {"mean": posterior.mean, "sd": posterior.std}; the first is
         shown at first. Hovering tells edge id, distance along the edge and all fields.
     points: places to mark, by name; "observed", "next", "failed" and "recommended" have marks of their own.
+    units: of the fields, by their names.
     samples: pieces of the network, about.
 
     `figure.write_html("page.html")` makes a page that needs no network. Needs the extra 'plotly'.
@@ -56,10 +59,10 @@ def draw_interactive(
     figure = plotly.Figure(layout=_layout(title))
     owners: list[str | None] = []  # the field each trace belongs to; None: shown with all
     for name, column in values.items():
-        traces = _coloured_lines(plotly, pieces, column, name)
+        traces = _coloured_lines(plotly, pieces, column, name, (units or {}).get(name))
         figure.add_traces(traces)
         owners += [name] * len(traces)
-    others = [_hover(plotly, pieces, values)]
+    others = [_hover(plotly, pieces, values, units or {})]
     others += [_marks(plotly, graph, name, places) for name, places in (points or {}).items() if len(places)]
     figure.add_traces(others)
     owners += [None] * len(others)
@@ -81,7 +84,9 @@ def _layout(title: str | None) -> dict[str, Any]:
     }
 
 
-def _coloured_lines(plotly: Any, pieces: Segments, values: FloatArray, name: str) -> list[Any]:
+def _coloured_lines(
+    plotly: Any, pieces: Segments, values: FloatArray, name: str, unit: str | None
+) -> list[Any]:
     """One trace a colour, one for what is not known, and one that carries the colour bar."""
     colour_map = mpl.colormaps[MAPS.get(name, style.VALUE_MAP)]
     is_known = np.isfinite(values)
@@ -98,11 +103,12 @@ def _coloured_lines(plotly: Any, pieces: Segments, values: FloatArray, name: str
         for which in np.unique(bins).tolist()
     ]
     scale = [[i / (N_COLOURS - 1), shade] for i, shade in enumerate(shades)]
+    said = {"text": escape(with_unit(name, unit)), "side": "right"}
     bar = plotly.Scatter(
         x=[None], y=[None], mode="markers", hoverinfo="skip", showlegend=False,
         marker={
             "color": [float(low)], "cmin": float(low), "cmax": float(high), "colorscale": scale,
-            "showscale": True, "colorbar": {"title": {"text": name, "side": "right"}, "thickness": 14},
+            "showscale": True, "colorbar": {"title": said, "thickness": 14},
         },
     )  # fmt: skip
     return [*lines, bar]
@@ -125,13 +131,16 @@ def _line(plotly: Any, segments: NDArray[np.float32], color: str, width: int) ->
     )  # fmt: skip
 
 
-def _hover(plotly: Any, pieces: Segments, values: Mapping[str, FloatArray]) -> Any:
+def _hover(plotly: Any, pieces: Segments, values: Mapping[str, FloatArray], units: Mapping[str, str]) -> Any:
     """Invisible marks in the middles of the pieces, which know everything."""
     graph, middles = pieces.graph, pieces.middles
     ids, distance, _ = graph.address(middles)
     x, y = _shifted(graph, graph.embed(middles)).T
     unit = f" {graph.unit}" if graph.unit else ""
-    rows = [f"{name}: %{{customdata[{i + 1}]:.4g}}" for i, name in enumerate(values)]
+    rows = [
+        f"{name}: %{{customdata[{i + 1}]:.4g}}{escape(f' {units[name]}' if name in units else '')}"
+        for i, name in enumerate(values)
+    ]
     return plotly.Scattergl(
         x=x, y=y, mode="markers", marker={"size": TARGET, "opacity": 0}, showlegend=False, name="",
         text=[escape(str(name)) for name in ids],

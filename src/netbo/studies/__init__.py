@@ -4,6 +4,7 @@ from netbo.errors import BudgetError, StudyError, StudyFileError
 from netbo.studies.definition import study_names
 from netbo.studies.dispatch import Crew
 from netbo.studies.evaluation import Evaluation, Evaluator
+from netbo.studies.overview import StudyOverview, list_studies
 from netbo.studies.records import Record, State, TrialRecord
 from netbo.studies.resilience import Clock, SystemClock
 from netbo.studies.settings import StudySettings
@@ -21,11 +22,13 @@ __all__ = [
     "Study",
     "StudyError",
     "StudyFileError",
+    "StudyOverview",
     "StudySettings",
     "SystemClock",
     "TrialRecord",
     "Work",
     "WorkSummary",
+    "list_studies",
     "study_names",
     "work",
 ]

@@ -4,13 +4,14 @@ import os
 from dataclasses import dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from optuna.exceptions import DuplicatedStudyError
 from optuna.storages import BaseStorage
 from optuna.study import StudyDirection
 
 from netbo.adapters import Network, as_network, content_hash, dump, load, read_network
+from netbo.checks import optional_line
 from netbo.errors import StudyError, StudyFileError
 from netbo.geometry import MetricGraph
 from netbo.optimize import Optimizer
@@ -20,6 +21,7 @@ from netbo.wording import quoted
 
 FORMAT = 1
 ABOUT = "netbo:study"  # user attribute: format, hash of the network, settings
+WORDS = "netbo:"  # user attributes netbo:title and netbo:value_unit, which may change
 NETWORK = "netbo:network"  # system attribute: large, and nobody reads it in a dashboard
 SHOWN = 12  # characters of a hash that people see
 DIRECTIONS = {"maximize": StudyDirection.MAXIMIZE, "minimize": StudyDirection.MINIMIZE}
@@ -33,6 +35,40 @@ class StudyDefinition:
     graph: MetricGraph
     settings: StudySettings
     hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class StudyWords:
+    """What a study says to people: its title and the unit of its values. They are no settings."""
+
+    title: str | None
+    value_unit: str | None
+
+    @classmethod
+    def of(cls, title: Any, value_unit: Any) -> Self:
+        """Checked words; an empty text stays one, since it takes away what was said."""
+        given = {"title": title, "value_unit": value_unit}
+        remedy = "say in a few words what the study is about, and the unit as on an axis, as in 'l/s'"
+        checked = {name: optional_line(name, text, remedy) for name, text in given.items()}
+        return cls(**{name: checked[name] or (None if given[name] is None else "") for name in given})
+
+    @classmethod
+    def read(cls, attributes: dict[str, Any]) -> Self:
+        """Words as they were stored; anybody may write there, so what is no line of text is passed over."""
+        stored = {field.name: attributes.get(WORDS + field.name) for field in fields(cls)}
+        lines = {
+            name: text if isinstance(text, str) and text.isprintable() else ""
+            for name, text in stored.items()
+        }
+        return cls(**{name: line or None for name, line in lines.items()})
+
+    def write(self, storage: BaseStorage, study_id: int) -> None:
+        """Store what differs; None leaves what is there."""
+        there = self.read(storage.get_study_user_attrs(study_id))
+        for field in fields(self):
+            text = getattr(self, field.name)
+            if text is not None and text != (getattr(there, field.name) or ""):
+                storage.set_study_user_attr(study_id, WORDS + field.name, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +141,7 @@ def study_names(storage: StorageLike) -> list[str]:
     >>> study_names(storage)
     ['leak']
     """
-    return _names(open_storage(storage, existing=True))
+    return names_in(open_storage(storage, existing=True))
 
 
 def graph_of(network: Network | MetricGraph) -> MetricGraph:
@@ -210,12 +246,13 @@ def _find(storage: BaseStorage, name: str) -> int:
         raise StudyError(f"the storage holds {listed}, got the name {name!r}") from cause
 
 
-def _names(storage: BaseStorage) -> list[str]:
+def names_in(storage: BaseStorage) -> list[str]:
+    """Names of the netbo studies in an open storage."""
     return [study.study_name for study in storage.get_all_studies() if ABOUT in study.user_attrs]
 
 
 def _only_name(storage: BaseStorage) -> str:
-    names = _names(storage)
+    names = names_in(storage)
     if len(names) != 1:
         listed = quoted(names)
         raise StudyError(f"a storage of one study needs no name, got {listed}; pass name=")
@@ -223,7 +260,7 @@ def _only_name(storage: BaseStorage) -> str:
 
 
 def _is_study(storage: BaseStorage, name: str) -> bool:
-    return name in _names(storage)
+    return name in names_in(storage)
 
 
 def _as_reference(path: str | os.PathLike[str], definition: StudyDefinition, name: str) -> Path:

@@ -16,11 +16,12 @@ from optuna.storages import BaseStorage
 from netbo.adapters import Network
 from netbo.errors import ExhaustedError, ObservationError, ParameterError
 from netbo.geometry import MetricGraph, Point
-from netbo.optimize import Answers, Optimizer, Suggestion
+from netbo.optimize import Optimizer, Suggestion
 from netbo.optimize.arguments import SearchOptions, as_place, as_told
 from netbo.optimize.trials import Told
-from netbo.studies.definition import OpenStudy, create_study, graph_of, load_study
+from netbo.studies.definition import OpenStudy, StudyWords, create_study, graph_of, load_study
 from netbo.studies.dispatch import AskRequest, Crew, Dispatcher, count_handed_out, require_crews
+from netbo.studies.overview import Described
 from netbo.studies.records import CORRECT, NOTE, TOLD_STATES, WITHDRAW, State, TrialRecord, trials_table
 from netbo.studies.resilience import Clock, SystemClock
 from netbo.studies.settings import ASKING_SECONDS, StudySettings, require_seconds
@@ -40,7 +41,7 @@ _CLOSED = (State.FAILED, State.CANCELLED, State.EXPIRED, State.RELEASED)
 Lease = float | None | Literal["study"]
 
 
-class Study(Answers):
+class Study(Described):
     """Ask-and-tell optimization on a network, persistent and shared by all who open its storage.
 
     Made by `Study.create`, found again by `Study.load`. Every method first reads what others wrote; what
@@ -133,6 +134,8 @@ class Study(Answers):
         lease: float | None = None,
         asking_lease: float = ASKING_SECONDS,
         network_file: str | os.PathLike[str] | None = None,
+        title: str | None = None,
+        value_unit: str | None = None,
         resume: bool = False,
         worker: str | None = None,
         clock: Clock | None = None,
@@ -162,6 +165,8 @@ class Study(Answers):
             Seconds that computing a suggestion may take before its worker is taken for dead.
         network_file : path, optional
             Network JSON file to refer to instead of storing the network in the study.
+        title, value_unit : str, optional
+            What the study is about, and the unit of its values ("l/s"), for people; see `describe`.
         resume : bool
             Load the study if it exists; network and settings must be the same.
         worker : str, optional
@@ -183,6 +188,7 @@ class Study(Answers):
         >>> Study.create(netbo.interval(2.0), name="leak", storage=storage).settings.preset
         'calibrated'
         """
+        words = StudyWords.of(title, value_unit)
         settings = StudySettings.of(
             graph_of(network), preset=preset, acquisition=acquisition, direction=direction, seed=seed,
             lease=lease, asking_lease=asking_lease, **options,
@@ -190,7 +196,9 @@ class Study(Answers):
         opened = create_study(
             network, settings, name=name, storage=storage, network_file=network_file, resume=resume
         )
-        return cls(opened, worker=worker, clock=clock)
+        study = cls(opened, worker=worker, clock=clock)
+        words.write(study.storage, study.trial_store.study_id)
+        return study
 
     @classmethod
     def load(
@@ -240,7 +248,9 @@ class Study(Answers):
         """Optimizer with the trials as they are in the storage now."""
         with self._lock:
             self.dispatcher.refresh()
-            return self.dispatcher.optimizer
+            optimizer = self.dispatcher.optimizer
+            optimizer.value_unit = self.value_unit
+            return optimizer
 
     @property
     def trials(self) -> pd.DataFrame:

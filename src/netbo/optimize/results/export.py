@@ -33,6 +33,7 @@ def export(optimizer: Optimizer, path: Path, network: Network | None, max_piece:
         return write_observations(
             path, source, _moved(points, source), _numbers(trials, "value"),
             noise=_numbers(trials, "noise"), status=[trial.status.value for trial in trials],
+            value_unit=optimizer.value_unit,
         )  # fmt: skip
     return write_map(
         path,
@@ -77,6 +78,7 @@ def _layers(optimizer: Optimizer, source: Network | MetricGraph) -> dict[str, An
                     "value": _numbers(trials, "value"),
                     "noise": _numbers(trials, "noise"),
                     "status": [trial.status.value for trial in trials],
+                    **_unit_column(optimizer, len(trials)),
                 }
             frames[name] = points_frame(
                 source, _moved(Points.at([trial.point for trial in trials]), source), columns
@@ -95,8 +97,13 @@ def _candidates(optimizer: Optimizer, source: Network | MetricGraph) -> Any:
         "low": [each.low for each in found],
         "high": [each.high for each in found],
         "probability": [np.nan, *(mode.probability for mode in modes)],
+        **_unit_column(optimizer, len(found)),
     }
     return points_frame(source, places, columns)
+
+
+def _unit_column(optimizer: Optimizer, n: int) -> dict[str, list[str]]:
+    return {"value_unit": [optimizer.value_unit] * n} if optimizer.value_unit else {}
 
 
 def _numbers(trials: list[Trial], name: str) -> list[float]:

@@ -23,6 +23,7 @@ from netbo.plotting import (
     style,
 )
 from netbo.plotting.field import floored_norm, probability_norm
+from netbo.wording import value_label, with_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,9 +50,9 @@ def view(optimizer: Optimizer, what: str, label: str | None = None) -> View:
     if what not in VIEWS:
         raise ParameterError(f"a view must be one of {', '.join(VIEWS)}, got {what!r}")
     if what == "mean":
-        return View(optimizer.posterior.mean, label or "posterior mean")
+        return View(optimizer.posterior.mean, label or with_unit("posterior mean", optimizer.value_unit))
     if what == "sd":
-        return View(optimizer.posterior.std, _of("standard deviation", label))
+        return View(optimizer.posterior.std, _spread_label(label, optimizer.value_unit))
     if what == "acquisition":
         name = type(optimizer.acquisition).__name__
         return View(optimizer.next_scores(), f"acquisition ({name})")
@@ -65,8 +66,9 @@ def density(optimizer: Optimizer) -> MaximizerDensity:
     return MaximizerDensity.of(optimizer.maximizer(), optimizer.search)
 
 
-def _of(what: str, label: str | None) -> str:
-    return what if label is None else f"{what} of {label}"
+def _spread_label(label: str | None, unit: str | None) -> str:
+    what = "standard deviation"
+    return with_unit(what, unit) if label is None else f"{what} of {label}"
 
 
 # Pictures of what an optimizer knows; imported only when one is asked for, since it loads matplotlib.
@@ -94,7 +96,8 @@ def draw_view(
     seen = view(optimizer, what, label)
     if graph.dimension is None:
         shown = optimizer.posterior if what == "mean" else _finite(seen.function)
-        return draw_profile(graph, shown, ax, label=label if what == "mean" else seen.label)
+        beside = value_label(label, optimizer.value_unit) if what == "mean" else seen.label
+        return draw_profile(graph, shown, ax, label=beside)
     if isinstance(seen.function, MaximizerDensity):
         ax = _draw_density(seen.function, ax, seen.label, to_scale=to_scale)
     else:
@@ -114,7 +117,10 @@ def draw_pages(optimizer: Optimizer, *, title: str | None = None) -> Any:
     fields = {what: view(optimizer, what).function for what in VIEWS}
     if not density(optimizer).has_length:
         del fields["probability"]
-    return draw_interactive(optimizer.graph, fields, points=marked_places(optimizer), title=title)
+    units = {} if optimizer.value_unit is None else dict.fromkeys(("mean", "sd"), optimizer.value_unit)
+    return draw_interactive(
+        optimizer.graph, fields, points=marked_places(optimizer), units=units, title=title
+    )
 
 
 def marked_places(optimizer: Optimizer) -> dict[str, Points]:

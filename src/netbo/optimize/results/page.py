@@ -22,6 +22,7 @@ from netbo.optimize.results.figures import draw_view
 from netbo.optimize.trials import Status, Trial
 from netbo.plotting import draw_calibration, style
 from netbo.plotting.canvas import as_png, plan_size
+from netbo.wording import value_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,9 +58,9 @@ def embed_pictures(optimizer: Optimizer, label: str | None) -> list[tuple[str, s
         )
         sections.append(("Convergence", drawn))
     if history.having(Status.OBSERVED):
-        check = optimizer.check()
+        check, beside = optimizer.check(), value_label(label, optimizer.value_unit)
         drawn = _image(
-            lambda ax: draw_calibration(check.predicted, check.std, check.value, ax, label=label),
+            lambda ax: draw_calibration(check.predicted, check.std, check.value, ax, label=beside),
             (SQUARE, SQUARE),
             "Each value beside its prediction from all others",
         )
@@ -141,7 +142,7 @@ def write_page(
             "pass what netbo.read returned for this run"
         )
     source = optimizer.graph if network is None else network
-    head = title or "Search on a network"
+    head = title or found.title or "Search on a network"
     sections = [
         _section("Summary", _summary(optimizer, getattr(found, "stopped", None))),
         *(_answers(optimizer, source) if optimizer.history.having(Status.OBSERVED) else []),
@@ -201,7 +202,7 @@ def _answers(optimizer: Optimizer, source: Network | MetricGraph) -> list[str]:
     """Recommendation, modes and search list; all from one set of sample paths."""
     best, samples = optimizer.recommend(), optimizer.maximizer()
     unit = f" ({optimizer.graph.unit})" if optimizer.graph.unit else ""
-    place = ["edge", f"distance{unit}"]
+    place, values = ["edge", f"distance{unit}"], _beside_values(optimizer)
     found = modes(
         samples, optimizer.posterior, optimizer.search, N_MODES, USUAL_SEPARATION * optimizer.graph.diameter
     )
@@ -220,11 +221,12 @@ def _answers(optimizer: Optimizer, source: Network | MetricGraph) -> list[str]:
     listed = search_list(samples, optimizer.search, MASS)
     return [
         _section(
-            "Recommendation", unsure + _table([*place, "mean", *(["sd"] if ends else []), *ends], recommended)
+            "Recommendation",
+            unsure + _table([*place, f"mean{values}", *(["sd"] if ends else []), *ends], recommended),
         ),
         _section(
             "Where the best value may be",
-            _table([*place, "probability", "standard error", "mean", *ends], rows),
+            _table([*place, "probability", "standard error", f"mean{values}", *ends], rows),
         ),
         _section("Stretches to search", _stretches(listed, unit)),
     ]
@@ -248,12 +250,24 @@ def _measurements(optimizer: Optimizer, source: Network | MetricGraph) -> str:
     if not trials:
         return "<p>none yet</p>"
     unit = f" ({optimizer.graph.unit})" if optimizer.graph.unit else ""
-    names = ["id", "edge", f"distance{unit}", "value", "noise variance", "status", "note"]
+    names = [
+        "id",
+        "edge",
+        f"distance{unit}",
+        f"value{_beside_values(optimizer)}",
+        "noise variance",
+        "status",
+        "note",
+    ]
     rows = [
         (trial.id, *address, trial.value, trial.noise, trial.status.value, _last_line(trial))
         for trial, address in zip(trials, _addresses(source, [t.point for t in trials]), strict=True)
     ]
     return _table(names, rows)
+
+
+def _beside_values(optimizer: Optimizer) -> str:
+    return f" ({optimizer.value_unit})" if optimizer.value_unit else ""
 
 
 def _last_line(trial: Trial) -> str:
@@ -301,6 +315,7 @@ def _settings(optimizer: Optimizer) -> str:
             ("models", repr(optimizer.fit)),
             ("candidates", len(optimizer.search.points)),
             ("repeats", optimizer.repeats),
+            *([("unit of the values", optimizer.value_unit)] if optimizer.value_unit else []),
             ("netbo", version("netbo")),
         ],
     )
