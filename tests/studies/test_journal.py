@@ -127,7 +127,9 @@ def test_what_was_recovered_can_be_gone_on_with(tmp_path):
 def test_a_file_of_json_that_is_no_journal_is_refused(tmp_path):
     (tmp_path / "walk.journal").write_text('{"op_code": 99}\n')
 
-    with pytest.raises(StudyFileError, match=r"is no journal of Optuna: its 1 lines are JSON"):
+    with pytest.raises(
+        StudyFileError, match=r"is no journal of Optuna: line 1 is no operation \(there is no operation 99\)"
+    ):
         load(tmp_path)
 
 

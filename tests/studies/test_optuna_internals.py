@@ -11,7 +11,9 @@ from optuna.study import StudyDirection
 from optuna.trial import TrialState, create_trial
 
 from netbo.integrations.optuna import FIXED
-from netbo.studies.journal import CREATE_TRIAL, SET_STATE, GuardedLock, JournalFile
+from netbo.studies import journal_lines
+from netbo.studies.journal import GuardedLock, JournalFile
+from netbo.studies.journal_lines import SET_STATE
 
 
 def link_of_the_lock(folder):
@@ -26,7 +28,7 @@ def link_of_the_lock(folder):
 def codes_of_operations(folder):
     from optuna.storages.journal._storage import JournalOperation
 
-    return JournalOperation.CREATE_TRIAL, JournalOperation.SET_TRIAL_STATE_VALUES
+    return [int(code) for code in JournalOperation]
 
 
 def last_line(folder):
@@ -113,12 +115,28 @@ def cached_database(folder):
 
 
 FINISHED = {"op_code": SET_STATE, "state": int(TrialState.COMPLETE)}
-OURS = {"path", "_file_lock", "_lock_path", "_guard_path", "_guard"}
+CODES = [
+    journal_lines.CREATE_STUDY, journal_lines.DELETE_STUDY, journal_lines.STUDY_USER_ATTR,
+    journal_lines.STUDY_SYSTEM_ATTR, journal_lines.CREATE_TRIAL, journal_lines.SET_PARAM, SET_STATE,
+    journal_lines.INTERMEDIATE, journal_lines.TRIAL_USER_ATTR, journal_lines.TRIAL_SYSTEM_ATTR,
+    journal_lines.DISCARD,
+]  # fmt: skip
+OURS = {
+    "_state",
+    "_offset",
+    "_tail",
+    "_stamp",
+    "_unread",
+    "path",
+    "_file_lock",
+    "_lock_path",
+    "_guard_path",
+    "_guard",
+}
 JOURNAL, STUDIES, SAMPLER = "netbo.studies.journal", "netbo.studies", "netbo.integrations.optuna"
 RELIED_ON = {  # what, who relies on it, how to see it, and what it must be
     "JournalFileSymlinkLock._lock_target_file": (JOURNAL, link_of_the_lock, "elsewhere"),
-    "JournalOperation.CREATE_TRIAL or SET_TRIAL_STATE_VALUES": (
-        JOURNAL, codes_of_operations, (CREATE_TRIAL, SET_STATE)),
+    "the codes of JournalOperation": (JOURNAL, codes_of_operations, CODES),
     "the keys op_code and state of a journal's lines": (JOURNAL, last_line, FINISHED),
     "the attributes of JournalFileBackend or its lock: one is now named as ours": (
         JOURNAL, attributes_of_ours, OURS),

@@ -158,6 +158,7 @@ study.add(
     **{"import": "Add measurements of a CSV file."},
     export="Write tables, maps and pages.",
     plot="Draw the network and what is known.",
+    repair="Mend a damaged journal, in a copy.",
 )
 study.add(
     "study_list",

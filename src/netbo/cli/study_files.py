@@ -19,7 +19,7 @@ from netbo.files import replacing
 from netbo.geometry import Point
 from netbo.optimize import Result
 from netbo.optimize.arguments import as_told
-from netbo.studies import Study
+from netbo.studies import Study, repair_journal
 from netbo.wording import counted
 
 DIGITS = 9  # of a position along its edge: files round
@@ -169,6 +169,28 @@ def plot(ref: StudyRef, out: Path, what: str, label: str | None) -> None:
     with replacing(out) as unfinished:
         save_picture(study.plot(what=what, label=label), unfinished)
     _print_written(ref, study, [out])
+
+
+@click.command()
+@click.argument("journal", metavar="FILE.journal", type=PATH)
+@click.option("--out", type=PATH, metavar="COPY", help="The copy; by default NAME.mended.journal beside it.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+def repair(journal: Path, out: Path | None, as_json: bool) -> None:
+    """Write a mended copy of a damaged journal, and say line by line what was done.
+
+    The file itself is left alone. Lines that are doubled, moved or mixed are put in order, what can be known
+    of lost ones is made anew, and a value that cannot be placed is said.
+    """
+    done = repair_journal(journal, out)
+    copies = [str(path) for path in (done.path, *done.others)]
+    if as_json:
+        print_json({"written": copies, "actions": done.actions, "trials": done.trials, "values": done.values})
+        return
+    for action in done.actions or ("no damage was found",):
+        click.echo(action)
+    click.echo(
+        f"written: {', '.join(copies)}, {counted(done.trials, 'trial')} with {counted(done.values, 'value')}"
+    )
 
 
 def _result(study: Study) -> Result:

@@ -6,6 +6,7 @@ from netbo.studies.dispatch import Crew
 from netbo.studies.evaluation import Evaluation, Evaluator
 from netbo.studies.overview import StudyOverview, list_studies
 from netbo.studies.records import Record, State, TrialRecord
+from netbo.studies.repair import JournalRepair, repair_journal
 from netbo.studies.resilience import Clock, SystemClock
 from netbo.studies.settings import StudySettings
 from netbo.studies.study import Study
@@ -17,6 +18,7 @@ __all__ = [
     "Crew",
     "Evaluation",
     "Evaluator",
+    "JournalRepair",
     "Record",
     "State",
     "Study",
@@ -29,6 +31,7 @@ __all__ = [
     "Work",
     "WorkSummary",
     "list_studies",
+    "repair_journal",
     "study_names",
     "work",
 ]

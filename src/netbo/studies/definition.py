@@ -174,13 +174,15 @@ def write_definition(
             ) from cause
     if reference is None:
         storage.set_study_system_attr(study_id, NETWORK, dump(definition.source))
-    about = {
+    about: dict[str, Any] = {
         "format": FORMAT,
+        "name": name,
         "netbo": version("netbo"),
         "network": definition.hash,
         "network_file": None if reference is None else str(reference),
         "settings": definition.settings.as_dict(),
     }
+    storage.set_study_system_attr(study_id, ABOUT, about)  # twice: a study is nothing without its settings
     storage.set_study_user_attr(study_id, ABOUT, about)
     return study_id
 
@@ -191,6 +193,8 @@ def read_definition(
     """Key and definition of a study; `network` must be the one it was made for."""
     study_id = _find(storage, name)
     about = storage.get_study_user_attrs(study_id).get(ABOUT)
+    if about is None and storage.get_all_trials(study_id, deepcopy=False):  # it is lost, but not its copy
+        about = storage.get_study_system_attrs(study_id).get(ABOUT)
     if not isinstance(about, dict) or not isinstance(about.get("network"), str):
         raise StudyError(
             f"the study {name!r} holds no network: netbo did not make it, or was interrupted while it did; "
@@ -248,7 +252,12 @@ def _find(storage: BaseStorage, name: str) -> int:
 
 def names_in(storage: BaseStorage) -> list[str]:
     """Names of the netbo studies in an open storage."""
-    return [study.study_name for study in storage.get_all_studies() if ABOUT in study.user_attrs]
+    return [
+        study.study_name
+        for study in storage.get_all_studies()
+        if ABOUT in study.user_attrs
+        or (ABOUT in study.system_attrs and storage.get_all_trials(study._study_id, deepcopy=False))  # noqa: SLF001
+    ]
 
 
 def _only_name(storage: BaseStorage) -> str:

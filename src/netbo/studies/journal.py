@@ -1,10 +1,10 @@
-"""Journal file backend that repairs torn lines, reports damage, and frees the locks of dead processes."""
+"""Journal file backend that checks every line, cuts torn ones off, and frees the locks of dead processes."""
 
-import json
 import logging
 import os
 import socket
-from collections.abc import Generator, Iterator
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +12,11 @@ from typing import IO, Any
 
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
-from optuna.trial import TrialState
 
 from netbo.errors import StudyFileError
 from netbo.files import TORN_SUFFIX, cut_torn_line
+from netbo.studies.journal_lines import DamageFound, JournalState, is_value, parse
+from netbo.wording import counted
 
 try:
     import fcntl
@@ -23,7 +24,7 @@ except ImportError:  # pragma: no cover - Windows has none, and then the file lo
     fcntl = None  # type: ignore[assignment]
 
 GUARD_SUFFIX = ".guard"
-CREATE_TRIAL, SET_STATE = 4, 6  # private numbers of Optuna's operations; test_optuna_internals watches them
+TAIL = 256  # bytes before the end of what was read, by which a file is known again
 _to_disk = getattr(os, "fdatasync", os.fsync)  # contents and length; the time of the change may be lost
 
 _log = logging.getLogger(__name__)
@@ -123,39 +124,48 @@ def _owner_is_dead(guard: IO[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class JournalCheck:
-    """Contents of a journal up to the first line that cannot be read."""
+    """Contents of a journal up to the first line that is damaged."""
 
     lines: int  # that can be read
     trials: int
     values: int
     bad_line: int | None = None  # counted from 1
     reason: str = ""
+    behind: int = 0  # values in whole lines behind the damage
+    is_journal: bool = True  # whether any line is one of a journal
 
 
 class JournalFile(JournalFileBackend):
-    """Optuna's journal file backend; before each append a torn last line is moved to FILE.torn.
+    """Optuna's journal file backend with lines that are checked; reads only what is new.
 
-    A process that is killed, or a machine that loses power, can leave half a line at the end of the file.
-    Optuna passes over it when reading, and its next line would be glued to it and lost.
+    A process that is killed, or a machine that loses power, can leave half a line at the end of the file. It
+    is passed over by readers, and moved to FILE.torn before the next append, which would be glued to it.
     """
 
     def __init__(self, path: Path) -> None:
         self._file_lock = GuardedLock(str(path))
         super().__init__(str(path), lock_obj=self._file_lock)
         self.path = path
+        self._begin()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return JournalFile, (self.path,)  # the lock of this process is not that of another
 
+    def _begin(self) -> None:
+        self._state, self._offset, self._tail = JournalState(), 0, b""
+        self._stamp: tuple[int, ...] = ()  # of the file, when it was last read to its end
+        self._unread: deque[dict[str, Any]] = deque()  # checked, and not yet asked for
+
     def append_logs(self, logs: list[dict[str, Any]]) -> None:
         """Append whole lines; they are on the disk when this returns."""
-        text = "".join(json.dumps(log, separators=(",", ":")) + "\n" for log in logs)
-        with locked(self._file_lock):
-            self._cut_torn_line()
-            with open(self.path, "ab") as file:  # buffered: a full disk is an error, not half a line
-                file.write(text.encode("utf-8"))
-                file.flush()
-                _to_disk(file.fileno())
+        for log in logs:
+            with locked(self._file_lock):
+                self._read_on()  # a damaged file is left as it is
+                self._cut_torn_line()
+                with open(self.path, "ab") as file:  # buffered: a full disk is an error, not half a line
+                    file.write(self._state.write(log))
+                    file.flush()
+                    _to_disk(file.fileno())
 
     def _cut_torn_line(self) -> None:
         if torn := cut_torn_line(self.path):
@@ -165,11 +175,46 @@ class JournalFile(JournalFileBackend):
             )  # fmt: skip
 
     def read_logs(self, log_number_from: int) -> Generator[dict[str, Any], None, None]:
-        """Read lines from a number on; the error for a damaged file says what can still be read."""
-        try:
-            yield from super().read_logs(log_number_from)
-        except ValueError as cause:
-            raise damaged_file_error(self.path, check_journal(self.path)) from cause
+        """Lines from a number on; the error for a damaged file says what can still be read."""
+        if log_number_from != self._state.lines - len(self._unread):
+            self._begin()
+            self._read_on()
+            for _ in range(min(log_number_from, len(self._unread))):
+                self._unread.popleft()
+        else:
+            self._read_on()
+        while self._unread:
+            yield self._unread.popleft()  # one by one: who reads may break off at any line
+
+    def _read_on(self) -> None:
+        """Check and keep the lines that were appended since the last time."""
+        found = os.stat(self.path)
+        stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
+        if stamp == self._stamp:
+            return
+        with open(self.path, "rb") as file:
+            file.seek(max(0, self._offset - len(self._tail)))
+            if file.read(len(self._tail)) != self._tail:
+                raise self._replaced_error()
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                try:
+                    self._unread.append(self._state.read(line))
+                except DamageFound as cause:
+                    raise damaged_file_error(self.path, check_journal(self.path)) from cause
+                self._offset += len(line)
+                self._tail = line[-TAIL:]
+        self._stamp = stamp
+
+    def _replaced_error(self) -> StudyFileError:
+        now = check_journal(self.path)
+        return StudyFileError(
+            f"{self.path} is not the file that this study has read: {counted(self._state.lines, 'line')} "
+            f"with {counted(self._state.values, 'value')} then, {counted(now.lines, 'line')} with "
+            f"{counted(now.values, 'value')} now; it was replaced or cut while the study was open, and "
+            "nothing was written to it since. Load the study again to go on with what is there"
+        )
 
 
 def open_journal(path: Path) -> JournalStorage:
@@ -178,10 +223,6 @@ def open_journal(path: Path) -> JournalStorage:
         raise StudyFileError(f"a journal is a file, got the folder {path}; name a file in it")
     if not path.parent.is_dir():
         raise StudyFileError(f"the folder {path.parent} of the journal does not exist; make it first")
-    if path.exists():
-        found = check_journal(path)
-        if found.bad_line is not None:
-            raise damaged_file_error(path, found)
     try:
         return JournalStorage(JournalFile(path.absolute()))  # an objective may change the folder
     except StudyFileError:
@@ -196,28 +237,39 @@ def open_journal(path: Path) -> JournalStorage:
 
 def check_journal(path: Path) -> JournalCheck:
     """Count what a journal holds; a torn last line is no damage, since it was never acknowledged."""
-    lines = trials = values = 0
+    state = JournalState()
     with open(path, "rb") as file:
-        for number, line in enumerate(file, start=1):
+        for line in file:
             if not line.endswith(b"\n"):
                 break
             try:
-                operation = json.loads(line)
-                code = operation["op_code"]
-            except (ValueError, TypeError, KeyError) as cause:
-                reason = f"{type(cause).__name__}: {cause}"
-                return JournalCheck(lines, trials, values, number, reason)
-            lines += 1
-            trials += code == CREATE_TRIAL
-            is_told = code in (CREATE_TRIAL, SET_STATE) and operation.get("state") == TrialState.COMPLETE
-            values += bool(is_told)
-    return JournalCheck(lines, trials, values)
+                state.read(line)
+            except DamageFound as damage:
+                behind = list(_operations_in([line, *file]))
+                return JournalCheck(
+                    state.lines, state.trials, state.values, state.lines + 1, str(damage),
+                    sum(map(is_value, behind)), bool(state.lines or behind),
+                )  # fmt: skip
+    return JournalCheck(state.lines, state.trials, state.values)
+
+
+def _operations_in(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        with suppress(DamageFound):
+            yield parse(line)
 
 
 def damaged_file_error(path: Path, found: JournalCheck) -> StudyFileError:
     """Error that says what can be read and how to recover it."""
+    if not found.is_journal:
+        return StudyFileError(
+            f"{path} is no journal of Optuna: line 1 is no operation ({found.reason:.120}); nothing was "
+            "changed"
+        )
+    behind = f"{counted(found.behind, 'value')} more {'stands' if found.behind == 1 else 'stand'} behind it. "
     return StudyFileError(
         f"{path} is damaged at line {found.bad_line} ({found.reason:.120}); the {found.lines} lines before "
         f"it can be read and hold {found.trials} trials with {found.values} values; nothing was changed. "
-        f"Copy the file and keep its first {found.lines} lines to go on from there"
+        f"{behind if found.behind else ''}'netbo study repair {path}' writes a mended copy and says what it "
+        "did"
     )

@@ -135,8 +135,9 @@ def _with_final_state(record: TrialRecord, trial: FrozenTrial, points: PointCach
     told, closed = _attribute(trial, TOLD), _attribute(trial, CLOSED)
     ended = as_time(told.get("time"), _seconds(trial.datetime_complete))
     if record.point is None:
-        state = State.VOID if trial.state.is_finished() else State.ASKING
-        return replace(record, state=state, ended=ended, note=str(closed.get("note", "")))
+        if not trial.state.is_finished():
+            return replace(record, state=State.ASKING, ended=ended, note=str(closed.get("note", "")))
+        return _without_point(replace(record, state=State.VOID, ended=ended), trial, told, closed)
     if trial.state is TrialState.COMPLETE:
         value = trial.values[0] if isinstance(trial.values, list | tuple) and len(trial.values) == 1 else None
         fields = told if told.get("value") == value else {}
@@ -149,6 +150,17 @@ def _with_final_state(record: TrialRecord, trial: FrozenTrial, points: PointCach
     name = str(closed.get("state", State.CANCELLED.value if pruned else State.FAILED.value))
     state = State(name) if name in _CLOSED_STATES else State.FAILED
     return replace(record, state=state, ended=ended, note=str(closed.get("note", "pruned" if pruned else "")))
+
+
+def _without_point(
+    record: TrialRecord, trial: FrozenTrial, told: Mapping[str, Any], closed: Mapping[str, Any]
+) -> TrialRecord:
+    """A trial that never got a point; a value told for it all the same stays to be seen."""
+    value = trial.values[0] if isinstance(trial.values, list | tuple) and trial.values else told.get("value")
+    if not _is_finite(value):
+        return replace(record, note=str(closed.get("note", "")))
+    note = f"told {value}, and its place is not known; add_observation(place, {value}) adds it"
+    return replace(record, value=float(value), note=note)  # type: ignore[arg-type]
 
 
 def with_outcome(record: TrialRecord, told: Mapping[str, Any], points: PointCache) -> TrialRecord:
