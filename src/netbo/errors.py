@@ -27,6 +27,10 @@ class NetworkError(BaseError, ValueError):
     """A file or an object that cannot be read as a network; the message names the feature."""
 
 
+class UnmeasuredError(NetworkError):
+    """A drawing whose lengths nobody knows: pixels, or coordinates without a system."""
+
+
 class PointError(BaseError, ValueError):
     """A point that does not lie on its network."""
 

@@ -1,7 +1,7 @@
 """Names, counts, lengths and places in sentences for people."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 FEW = 3  # examples in a report
 SHOWN = 8  # names in one sentence of a message; more are counted
@@ -78,14 +78,15 @@ def quoted(names: Iterable[object], *, none: str = "none") -> str:
     return ", ".join(map(repr, names)) or none
 
 
-def some(names: Iterable[object]) -> str:
-    """The first few names.
+def some(names: Iterable[object], *, quote: bool = True) -> str:
+    """The first few names, as they are typed or as they are.
 
-    >>> some("ab"), some(range(20))
-    ("'a', 'b'", '0, 1, 2, ...')
+    >>> some("ab"), some(range(20)), some("ab", quote=False)
+    ("'a', 'b'", '0, 1, 2, ...', 'a, b')
     """
     known = list(names)
-    return quoted(known[:FEW]) + (", ..." if len(known) > FEW else "")
+    shown = quoted(known[:FEW]) if quote else ", ".join(map(str, known[:FEW]))
+    return shown + (", ..." if len(known) > FEW else "")
 
 
 def listing(names: Iterable[object]) -> str:
@@ -112,6 +113,15 @@ def positional(value: float, decimals: int | None = None) -> str:
     text = f"{value:.{decimals}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text == "-0" else text
+
+
+def spot(place: Sequence[float]) -> str:
+    """Coordinates with digits enough to stand on the spot: centimetres of a map, or of degrees.
+
+    >>> spot((458123.456789, 5549961.2345)), spot((14.40251234567, 50.1))
+    ('(458123.457, 5549961.23)', '(14.4025123, 50.1)')
+    """
+    return f"({', '.join(positional(round(value, 9)) for value in place)})"
 
 
 def length(value: float, unit: str | None = None) -> str:

@@ -218,8 +218,11 @@ def test_a_schematic_drawing_loses_against_the_attribute():
 
 def test_a_wrong_unit_is_noticed():
     links = london(lengths=radius_lengths() / 1000)
+    (warning,) = assemble(links).report.warnings
 
-    assert "1e+03 times the given ones (unit unknown)" in " ".join(assemble(links).report.warnings)
+    assert "look like km" in warning
+    assert "1000 times the given ones (unit unknown)" in warning
+    assert "pass unit='km'" in warning
 
 
 def test_kilometres_are_no_wrong_unit():

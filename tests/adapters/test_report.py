@@ -43,7 +43,7 @@ def test_a_dead_end_near_an_edge_is_suspected_false():
 
     assert {first.other_edge, second.other_edge} == {"main", "niam"}
     assert first.distance == pytest.approx(0.001)
-    assert "1 suspected false dead end, at 4" in " ".join(report.warnings)
+    assert "1 suspected false dead end, at (5, 0.001)" in " ".join(report.warnings)
     assert report.gap_tolerance == pytest.approx(1e-3 * 5)
 
 
@@ -103,7 +103,7 @@ def test_the_text_says_it_all_warnings_first():
         "cut             1 link ('valve'), without a length: left out, their ends stay apart",
         "drawn / given   1 in the median",
         "no coordinate system",
-        "vertex 4 is 0.001 map units from edge",
+        "the end at (5, 0.001) is 0.001 map units from edge",
         "barrier         at vertex 1, before 'side'",
         "the reader has something to say",
     ):

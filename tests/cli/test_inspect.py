@@ -105,14 +105,19 @@ def section(text: str, name: str) -> list[str]:
     return [line for line in body.splitlines() if line.strip() and not line.strip().startswith(";")]
 
 
-def test_topologies_need_to_be_told_what_their_pixels_are():
-    refused = inspect("sndlib/newyork")
-    shown = inspect("sndlib/newyork", "--read", "coordinates_are_lengths=true")
+def test_a_network_whose_lengths_nobody_knows_can_be_looked_at():
+    """The help's own example: a drawing in pixels. To search it, one must say what they are."""
+    shown = inspect("sndlib/newyork")
+    searched = CliRunner().invoke(
+        main, ["maximize", "sndlib/newyork", "--objective", "math:hypot", "--budget", "3", "--out", "run"]
+    )
 
-    assert refused.exit_code == 2
-    assert "coordinates_are_lengths=True" in refused.stderr
     assert shown.exit_code == 0
     assert "49 edges and 16 vertices" in shown.stdout
+    assert "pass --read crs=, or --read coordinates_are_lengths=true if they are lengths" in shown.stderr
+    assert searched.exit_code == 2
+    assert "coordinates_are_lengths" in searched.stderr
+    assert inspect("sndlib/newyork", "--read", "coordinates_are_lengths=true").stderr == ""
 
 
 def test_options_reach_the_reader(tmp_path):

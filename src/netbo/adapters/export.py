@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netbo.adapters.network import Network
-from netbo.adapters.short_lines import ShortLines, addresses_of, coordinates_of, crs_of, graph_of
+from netbo.adapters.short_lines import (
+    ShortLines,
+    addresses_of,
+    coordinates_of,
+    crs_of,
+    drawn_graph_of,
+    graph_of,
+)
 from netbo.arrays import FloatArray
 from netbo.errors import NetworkError
 from netbo.files import replacing
@@ -244,6 +251,40 @@ def write_map(
         number = np.arange(1, len(next_points) + 1)
         found["next"] = points_frame(network, next_points, {"number": number}, crs=crs)
     return write_layers(Path(path), found | dict(layers or {}))
+
+
+def write_findings(network: Network, path: str | Path) -> Path:
+    """A map of what the report found: one layer `findings` with kind, sentence, name and geometry.
+
+    Parameters
+    ----------
+    network : Network
+        A drawn one.
+    path : path
+        A GeoPackage (.gpkg), or GeoJSON (.geojson, .json) where the coordinate system is known.
+
+    Returns
+    -------
+    Path
+        Of the file. What concerns the network as a whole has no geometry.
+
+    Raises
+    ------
+    NetworkError
+        If the network is not drawn, or the file is of another kind.
+    """
+    geopandas = require("geopandas", extra="geo", purpose="a map")
+    shapely = require("shapely", extra="geo", purpose="a map")
+    drawn_graph_of(network)
+    found = network.findings
+    table = {
+        "kind": [each.kind for each in found],
+        "sentence": [each.sentence for each in found],
+        "name": [None if each.name is None else str(_plain(each.name)) for each in found],
+    }
+    geometry = [None if each.place is None else shapely.Point(each.place) for each in found]
+    frame = geopandas.GeoDataFrame(table, geometry=geometry, crs=crs_of(network))
+    return write_layers(Path(path), {"findings": frame})
 
 
 def observations_table(

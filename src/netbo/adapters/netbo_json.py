@@ -16,7 +16,19 @@ from typing import Any
 import numpy as np
 
 from netbo.adapters.network import Network, as_network
-from netbo.adapters.report import Duplicate, Gap, Join, LengthComparison, NetworkReport, Noded, Treated
+from netbo.adapters.report import (
+    Crossing,
+    Displaced,
+    Duplicate,
+    EqualLengths,
+    Gap,
+    Join,
+    LengthComparison,
+    NetworkReport,
+    Noded,
+    Treated,
+    UnitGroup,
+)
 from netbo.errors import BaseError, NetworkError
 from netbo.files import read_json, write_text
 from netbo.geometry import Addresses, Curves, MetricGraph
@@ -108,8 +120,14 @@ def _decode_array(values: Any, dtype: np.dtype[Any]) -> np.ndarray:
 
 FORMAT = "netbo-network"
 VERSION = 1
-ROWS = {"gaps": Gap, "joins": Join, "duplicates": Duplicate}
-PARTS = {"treated": Treated, "noded": Noded, "length_comparison": LengthComparison}
+ROWS = {"gaps": Gap, "joins": Join, "duplicates": Duplicate, "crossings": Crossing, "units": UnitGroup}
+PARTS = {
+    "treated": Treated,
+    "noded": Noded,
+    "length_comparison": LengthComparison,
+    "displaced": Displaced,
+    "equal_lengths": EqualLengths,
+}
 
 
 def dump(network: Network | MetricGraph, *, attributes: Iterable[str] | None = None) -> dict[str, Any]:
@@ -304,7 +322,7 @@ def _dump_record(record: Any) -> Any:
     for each in fields(record):
         value = getattr(record, each.name)
         if each.name in ROWS:
-            values[each.name] = [_dump_record(row) for row in value]
+            values[each.name] = None if value is None else [_dump_record(row) for row in value]
         elif each.name in PARTS:
             values[each.name] = None if value is None else _dump_record(value)
         else:
@@ -316,7 +334,7 @@ def _load_record(kind: type[Any], document: Mapping[str, Any]) -> Any:
     values: dict[str, Any] = {}
     for name, value in document.items():
         if name in ROWS:
-            values[name] = tuple(_load_record(ROWS[name], row) for row in value)
+            values[name] = None if value is None else tuple(_load_record(ROWS[name], row) for row in value)
         elif name in PARTS:
             values[name] = None if value is None else _load_record(PARTS[name], value)
         else:

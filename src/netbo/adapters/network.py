@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netbo.adapters.diagnostics import inspect_graph, warnings_of
+from netbo.adapters.findings import Finding, findings_of
 from netbo.adapters.projection import decimals_of, transform
 from netbo.adapters.proximity import find_duplicates
 from netbo.adapters.report import NetworkReport
@@ -62,6 +63,18 @@ class Network:
             f", {counted(len(self.report.warnings), 'warning')} in .report" if self.report.warnings else ""
         )
         return f"Network({self.graph!r}{warned})"
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the report warns of and names, one by one: kind, sentence, your name of it, and its place.
+
+        Examples
+        --------
+        >>> import netbo
+        >>> [(each.kind, each.name) for each in as_network(netbo.star(3)).findings]
+        [('dead end', 1), ('dead end', 2), ('dead end', 3)]
+        """
+        return findings_of(self)
 
     def points(
         self,
@@ -212,6 +225,7 @@ def as_network(graph: Network | MetricGraph, *, gap_tolerance: float | None = No
         crs_name=crs,
         projection=crs,
         projection_name=crs,
-        **inspect_graph(graph, graph.n_vertices, gap_tolerance),
+        has_vertex_ids=True,
+        **inspect_graph(graph, graph.n_vertices, gap_tolerance, crs),
     )
     return Network(graph, replace(report, warnings=warnings_of(report)))

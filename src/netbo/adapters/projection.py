@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from netbo.arrays import FloatArray, IntArray, rows_of
+from netbo.adapters.report import Displaced
+from netbo.arrays import BoolArray, FloatArray, IntArray, rows_of
 from netbo.errors import NetworkError
 from netbo.optional import MissingPackageError, require
 from netbo.wording import CENTIMETRE
@@ -14,6 +15,8 @@ from netbo.wording import CENTIMETRE
 SCALE_TOLERANCE = 0.01  # maps whose lengths are off by more are not taken as lengths
 UTM_HALF_WIDTH = 4.0  # degrees from the central meridian; the scale is then within 0.3 %
 UTM_NORTH, UTM_SOUTH = 84.0, -80.0
+AREA_MARGIN = 1.0, 5.0  # degrees; an area may be left by its own extent within these limits: maps go on
+METRES = {"m": 1.0, "km": 1000.0, "ft": 0.3048, "US ft": 1200 / 3937, "mi": 1609.344}
 UNITS = {
     "metre": "m",
     "meter": "m",
@@ -36,6 +39,7 @@ class MapFrame:
     scale: float | None = None  # units of the source's map per unit of true length
     is_measurable: bool = False  # whether drawn lengths are lengths
     is_geographic: bool = False
+    displaced: Displaced | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,17 +105,24 @@ def project(
     )
     if coordinates_are_lengths or not (source.is_projected or source.is_geographic):
         return Projected(coordinates, starts, plain, frame, plain)
-    angles = transform(coordinates, source, source.geodetic_crs)
+    geodetic = _in_degrees(source.geodetic_crs)
+    angles = transform(coordinates, source, geodetic)
     _require_angles(angles, starts, ids)
-    true = ellipsoidal_lengths(angles, starts, source.geodetic_crs.get_geod())
+    true = ellipsoidal_lengths(angles, starts, geodetic.get_geod())
     scale = _scale(plain * _metres_per_unit(source), true) if source.is_projected else None
-    frame = replace(frame, scale=scale)
+    frame = replace(frame, scale=scale, displaced=_displaced(source, angles, coordinates, starts, ids))
     if metric_crs is None and scale is not None and abs(scale - 1) <= SCALE_TOLERANCE:
         return Projected(coordinates, starts, plain, frame, plain)
     target = local_crs(angles) if metric_crs is None else _as_metric(metric_crs)
     return Projected(
         transform(coordinates, source, target), starts, true, _with_projection(frame, target), plain
     )
+
+
+def _in_degrees(geodetic: Any) -> Any:
+    """The system itself, or WGS 84 for one in grads or from another meridian than Greenwich."""
+    is_usual = geodetic.axis_info[0].unit_name == "degree" and geodetic.prime_meridian.longitude == 0
+    return geodetic if is_usual else as_crs("EPSG:4326")
 
 
 def row_lengths(coordinates: FloatArray, starts: IntArray) -> FloatArray:
@@ -163,6 +174,44 @@ def _require_angles(angles: FloatArray, starts: IntArray, ids: Sequence[Hashable
             f"{angles[bad[0], 1]:.6g} on link {ids[row]!r}; the source names the wrong one, or puts latitude "
             "first: pass the right crs"
         )
+
+
+def _displaced(
+    crs: Any, angles: FloatArray, coordinates: FloatArray, starts: IntArray, ids: Sequence[Hashable]
+) -> Displaced | None:
+    """Links outside the area for which the coordinate system is made; None if there are none."""
+    area = _area_of_use(crs)
+    if area is None:
+        return None
+    corners = coordinates[: starts[-1]]
+    outside, far = _degrees_outside(angles[: starts[-1]], area)
+    could_be_degrees = crs.is_projected and bool((np.abs(corners[:, :2]) <= [180.0, 90.0]).all())
+    are_degrees = could_be_degrees and bool(outside.all())
+    found = np.flatnonzero(outside if are_degrees else far)
+    if not found.size:
+        return None
+    links = np.unique(rows_of(starts)[found]).tolist()
+    place = tuple(corners[found[0]].tolist())
+    return Displaced(area.name, tuple(ids[row] for row in links), place, are_degrees)
+
+
+def _area_of_use(crs: Any) -> Any:
+    """The area as pyproj knows it; systems from files often have lost the code that names it."""
+    if crs.area_of_use is not None:
+        return crs.area_of_use
+    authority = crs.to_authority()
+    return None if authority is None else as_crs(":".join(authority)).area_of_use
+
+
+def _degrees_outside(angles: FloatArray, area: Any) -> tuple[BoolArray, BoolArray]:
+    """Whether longitudes and latitudes lie outside an area, and whether farther than its margin."""
+    width = (area.east - area.west) % 360.0 or 360.0
+    east_of = (angles[:, 0] - area.west) % 360.0
+    by_longitude = np.where(east_of <= width, 0.0, np.minimum(east_of - width, 360.0 - east_of))
+    by_latitude = np.maximum(np.maximum(area.south - angles[:, 1], angles[:, 1] - area.north), 0.0)
+    margins = np.clip([width, area.north - area.south], *AREA_MARGIN)
+    far = (by_longitude > margins[0]) | (by_latitude > margins[1])
+    return (by_longitude > 0) | (by_latitude > 0), far
 
 
 def _scale(map_metres: FloatArray, true: FloatArray) -> float:

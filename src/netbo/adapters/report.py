@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from netbo.wording import counted, some
+from netbo.wording import counted, some, spot
+
+Place = tuple[float, ...]  # coordinates in the system of the source
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,26 @@ class Gap:
     other_edge: Hashable | None
     distance: float
     is_dead_end: bool  # one of the two ends nowhere: suspected false
+    place: Place | None = None  # of the vertex
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """Two links, or one and itself, that cross where neither ends."""
+
+    first: Hashable
+    second: Hashable
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Displaced:
+    """Links that lie outside the area for which their coordinate system is made."""
+
+    area: str
+    links: tuple[Hashable, ...]
+    place: Place  # a corner of the first that does
+    are_degrees: bool  # all coordinates would be longitudes and latitudes
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +62,15 @@ class Duplicate:
 
 
 @dataclass(frozen=True, slots=True)
+class UnitGroup:
+    """Links whose given lengths are in one unit, if the drawing is right."""
+
+    unit: str
+    ratio: float  # drawn / given, in the median
+    links: tuple[Hashable, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LengthComparison:
     """Lengths given in the file against the lengths of the drawing: ratios drawn / given."""
 
@@ -52,6 +83,15 @@ class LengthComparison:
     is_schematic: bool  # the drawing says nothing about the lengths
     mercator_factor: float | None = None  # given lengths are those of web-mercator, so many times too long
     is_in_degrees: bool = False  # the given lengths are those of the lon/lat drawing, in degrees
+    units: tuple[UnitGroup, ...] = ()  # where they explain nearly all links, the most frequent first
+
+
+@dataclass(frozen=True, slots=True)
+class EqualLengths:
+    """Links with one and the same round length that the drawing does not confirm."""
+
+    length: float
+    links: tuple[Hashable, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +115,7 @@ class Noded:
     snap: float = 0.0
     is_noded: bool = False
     n_crossings: int = 0  # places where links were cut because they cross or touch
+    n_left_apart: int = 0  # crossings of links on different levels
     n_cut_links: int = 0
     joins: tuple[Join, ...] = ()
     largest_move: float = 0.0
@@ -96,8 +137,13 @@ class NetworkReport:
         Of the source and of the graph.
     total_length, shortest, longest, unit
         Lengths of edges.
-    gaps, dead_ends, false_dead_ends, duplicates
-        Suspects: near misses, ends, ends with a near miss, links stored twice.
+    gaps, dead_ends, false_dead_ends, crossings, duplicates
+        Suspects: near misses, ends, ends with a near miss, lines that cross and do not meet, links stored
+        twice.
+    displaced, equal_lengths
+        Links outside the area of their coordinate system, and with lengths that look like placeholders.
+    has_vertex_ids : bool
+        Whether the source says by ids what meets, or the drawing does.
     treated, noded, barriers
         What was done to links.
     length_source, length_comparison, crs, projection, map_unit, map_scale
@@ -127,8 +173,12 @@ class NetworkReport:
     component_edges: tuple[int, ...]  # largest total length first
     component_shares: tuple[float, ...]  # of the total length
     dead_ends: tuple[Hashable, ...]
+    dead_end_places: tuple[Place, ...] = ()  # where drawn
+    has_vertex_ids: bool = False  # of its own: they say what meets; else the drawing does
     gap_tolerance: float | None = None  # None where nothing is drawn
     gaps: tuple[Gap, ...] = ()
+    crossings: tuple[Crossing, ...] | None = None  # None: not looked for
+    n_crossings_apart: int = 0  # of links on different levels, by their columns bridge, tunnel or layer
     duplicates: tuple[Duplicate, ...] = ()
     duplicates_merged: bool = False
     treated: Treated = field(default_factory=Treated)
@@ -136,6 +186,7 @@ class NetworkReport:
     given_unit: str | None = None  # of the lengths in the source
     length_source: str = "given"  # "given", "drawn" or "given, drawn where missing"
     length_comparison: LengthComparison | None = None
+    equal_lengths: EqualLengths | None = None
     is_drawn: bool = True
     crs: str | None = None  # of the source
     crs_name: str | None = None
@@ -143,6 +194,7 @@ class NetworkReport:
     projection_name: str | None = None
     map_unit: str | None = None
     map_scale: float | None = None  # units of the source's map per unit of true length
+    displaced: Displaced | None = None
     n_turned: int = 0  # curves stored from head to tail
     n_loose_curves: int = 0  # curves that stop short of their vertices
     barriers: tuple[tuple[Hashable, tuple[Hashable, ...]], ...] = ()
@@ -213,8 +265,10 @@ def _facts(report: NetworkReport) -> Iterator[tuple[str, str]]:
     (short, shortest), (long, longest) = report.shortest, report.longest
     yield "edges", f"{shortest:.6g}{unit} ({short!r}) to {longest:.6g}{unit} ({long!r})"
     yield "components", _components(report)
-    yield "dead ends", str(len(report.dead_ends)) + _named(report.dead_ends)
+    yield "dead ends", str(len(report.dead_ends)) + _dead_ends(report)
     yield from _gaps(report)
+    if report.crossings is not None:
+        yield "crossings", _crossings(report)
     yield "duplicates", _duplicates(report)
     yield from _lengths(report)
     yield "coordinates", _coordinates(report)
@@ -223,6 +277,19 @@ def _facts(report: NetworkReport) -> Iterator[tuple[str, str]]:
 
 def _named(names: tuple[object, ...]) -> str:
     return f" ({some(names)})" if names else ""
+
+
+def _dead_ends(report: NetworkReport) -> str:
+    if report.has_vertex_ids or not report.dead_end_places:
+        return _named(report.dead_ends)
+    return f" at {some(map(spot, report.dead_end_places), quote=False)}"
+
+
+def _crossings(report: NetworkReport) -> str:
+    found = report.crossings or ()
+    places = f" at {some((spot(each.place) for each in found), quote=False)}" if found else ""
+    apart = f", {report.n_crossings_apart} more on different levels" if report.n_crossings_apart else ""
+    return f"{len(found)} without a common vertex{places}{apart}"
 
 
 def _components(report: NetworkReport) -> str:
@@ -240,16 +307,28 @@ def _gaps(report: NetworkReport) -> Iterator[tuple[str, str]]:
         return
     unit = report.map_unit or "map units"
     found = f"{len(report.gaps)} within {report.gap_tolerance:.3g} {unit}"
-    yield "near misses", found + (f", {len(report.false_dead_ends)} at dead ends" if report.gaps else "")
+    ids = "; the ids of the source say what meets" if report.gaps and report.has_vertex_ids else ""
+    at_ends = f", {len(report.false_dead_ends)} at dead ends" if report.gaps else ""
+    yield "near misses", found + at_ends + ids
     for gap in report.gaps[:LISTED_GAPS]:
-        yield "", _gap(gap, unit)
+        yield "", gap_words(gap, report)
     if len(report.gaps) > LISTED_GAPS:
         yield "", f"... and {len(report.gaps) - LISTED_GAPS} more in report.gaps"
 
 
-def _gap(gap: Gap, unit: str) -> str:
-    other = f"edge {gap.other_edge!r}" if gap.other_edge is not None else f"vertex {gap.other_vertex!r}"
-    return f"vertex {gap.vertex!r} is {gap.distance:.3g} {unit} from {other}"
+def gap_words(gap: Gap, report: NetworkReport) -> str:
+    """A near miss in words: the vertex by its name where the source has one, else by its place."""
+    unit = report.map_unit or "map units"
+    if gap.other_edge is not None:
+        other = f"edge {gap.other_edge!r}"
+    else:
+        other = f"vertex {gap.other_vertex!r}" if report.has_vertex_ids else "another end"
+    vertex = (
+        f"vertex {gap.vertex!r}"
+        if report.has_vertex_ids or gap.place is None
+        else f"the end at {spot(gap.place)}"
+    )
+    return f"{vertex} is {gap.distance:.3g} {unit} from {other}"
 
 
 def _duplicates(report: NetworkReport) -> str:
@@ -317,7 +396,8 @@ def _done(report: NetworkReport) -> Iterator[tuple[str, str]]:
             ),
         )
         cut = counted(noded.n_cut_links, "link")
-        yield "noded", f"{cut} cut at {counted(noded.n_crossings, 'place')}"
+        apart = f", {noded.n_left_apart} on different levels left apart" if noded.n_left_apart else ""
+        yield "noded", f"{cut} cut at {counted(noded.n_crossings, 'place')}{apart}"
     if report.n_turned:
         yield "turned", f"{counted(report.n_turned, 'curve')} stored from head to tail"
     for vertex, edges in report.barriers:

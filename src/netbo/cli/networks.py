@@ -8,19 +8,22 @@ from typing import Any
 import click
 from rich.console import Console
 
-from netbo.adapters import Measurements, Network, snap_measurements
-from netbo.adapters.export import write_map
+from netbo.adapters import Measurements, Network, read, snap_measurements
+from netbo.adapters.export import write_findings, write_map
 from netbo.cli.options import (
     COUNT,
     PATH,
     SearchTables,
     column_options,
+    in_shell,
     load_objective,
     objective_option,
     optimizer_options,
+    parse_options,
     read_network,
     read_option,
     search_options,
+    show_warnings,
 )
 from netbo.cli.output import (
     ADDRESS,
@@ -32,7 +35,7 @@ from netbo.cli.output import (
     save_picture,
 )
 from netbo.cli.run_folder import OBSERVATIONS, RunLog, claim, only_one, open_run
-from netbo.errors import ParameterError
+from netbo.errors import ParameterError, UnmeasuredError
 from netbo.geometry import Point, Points
 from netbo.optimize import Optimizer, Result, Status, Summary
 from netbo.optimize import run as run_loop
@@ -43,15 +46,26 @@ from netbo.wording import length
 @click.command()
 @click.argument("network")
 @read_option
+@click.option("--out", type=PATH, help="A map of what was found: findings.gpkg or .geojson.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def inspect(network: str, options: tuple[str, ...], as_json: bool) -> None:
+def inspect(network: str, options: tuple[str, ...], out: Path | None, as_json: bool) -> None:
     """Print the report of NETWORK: what was read, what was done with it, what looks wrong.
 
     NETWORK is a file (GeoPackage, Shapefile, GeoJSON, GraphML of OSMnx, EPANET .inp, pandapower .json, .swc,
     our own .json) or a name such as sndlib/newyork.
     """
-    report = read_network(network, options).report
-    click.echo(json.dumps(report.as_dict(), indent=2, ensure_ascii=False) if as_json else str(report))
+    chosen = parse_options(options)
+    try:
+        read_in = read(network, **chosen)
+    except UnmeasuredError as unknown:
+        # To look at a network one need not know how long it is; to search it one must.
+        click.echo(f"warning: {in_shell(str(unknown))}; shown as if they were", err=True)
+        read_in = read(network, **chosen, coordinates_are_lengths=True)
+    report = read_in.report
+    text = json.dumps(report.as_dict(), indent=2, ensure_ascii=False) if as_json else in_shell(str(report))
+    click.echo(text)
+    if out is not None:
+        click.echo(f"written: {write_findings(read_in, out)}", err=as_json)
 
 
 @click.command()
@@ -132,6 +146,7 @@ def report(run: Path, out: Path | None) -> None:
     optimizer = folder.optimizer()
     if not optimizer.history.having(Status.OBSERVED):
         raise ParameterError(f"a report needs at least one value, got none in {run}; measure first")
+    show_warnings(folder.network)
     result = Result(optimizer, f"{len(optimizer.history)} measurements")
     click.echo(f"written: {result.write_page(out or run / 'report.html', folder.network)}")
 

@@ -3,6 +3,7 @@
 import getpass
 import inspect
 import json
+import re
 import socket
 import sys
 from collections.abc import Callable, Sequence
@@ -67,8 +68,38 @@ read_option = click.option(
 
 
 def read_network(source: str, options: Sequence[str] = ()) -> Network:
-    """The network of a file, or one known by name; options are name=value, as for `netbo.read`."""
-    return read(source, **parse_options(options))
+    """The network of a file, or one known by name; options are name=value, as for `netbo.read`.
+
+    What its report warns of is said once, on stderr.
+    """
+    network = read(source, **parse_options(options))
+    show_warnings(network)
+    return network
+
+
+def show_warnings(network: Network) -> None:
+    """Say on stderr what the report of a network warns of."""
+    for sentence in network.report.warnings:
+        click.echo(f"warning: {in_shell(sentence)}", err=True)
+
+
+def in_shell(text: str) -> str:
+    """A sentence for Python in the words of the shell.
+
+    >>> in_shell("join them with snap=0.2 or node=True, or pass lengths='drawn'")
+    'join them with --read snap=0.2 or --read node=true, or pass --read lengths=drawn'
+    """
+    return READER_WORDS.sub(lambda found: f"--read {found[1]}={_typed(found[2])}", text)
+
+
+def _typed(value: str) -> str:
+    return value.lower() if value in ("True", "False") else value.strip("'")
+
+
+READER_WORDS = re.compile(
+    r"\b(coordinates_are_lengths|crs|gap_tolerance|length|lengths|merge_duplicates|node|scale|snap|unit)="
+    r"('[^']*'|[\w.+-]*\w|)"
+)
 
 
 def parse_options(options: Sequence[str]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from netbo.cli.options import (
     read_network,
     read_option,
     search_options,
+    show_warnings,
     study_command,
     study_options,
     words_options,
@@ -272,8 +273,9 @@ def _print_trial(ref: StudyRef, study: Study, number: int) -> None:
 
 @study_command()
 @click.option("-n", "count", type=click.IntRange(min=0), help="Last trials to list; 10, in JSON all.")
+@click.option("--warnings", "show", is_flag=True, help="Show what the report of the network warns of.")
 @study_options
-def status(ref: StudyRef, count: int | None) -> None:
+def status(ref: StudyRef, count: int | None, show: bool) -> None:
     """How the study stands: trials, the best value, the recommendation, what is pending and since when."""
     study = ref.open()
     rows, known = trial_rows(study), best_and_recommended(study)
@@ -283,11 +285,17 @@ def status(ref: StudyRef, count: int | None) -> None:
         print_json({
             "study": study.name, "title": study.title, "network": study.network_hash,
             "unit": study.graph.unit, "value_unit": study.value_unit,
-            "settings": study.settings.as_dict(), "counts": counts, **known, "trials": listed,
+            "settings": study.settings.as_dict(), "network_warnings": study.network.report.warnings,
+            "counts": counts, **known, "trials": listed,
         })  # fmt: skip
         return
     said = ", ".join(f"{number} {state}" for state, number in counts.items()) or "no trials yet"
     click.echo(f"{headline(study)}\n{said}")
+    if show:
+        show_warnings(study.network)
+    elif study.network.report.warnings:
+        about = counted(len(study.network.report.warnings), "warning")
+        click.echo(f"{about} about the network: netbo study status --warnings shows them")
     _print_trials(rows, SHOWN if count is None else count, study)
     for line in answer_lines(known, study.network, study.value_unit):
         click.echo(line)

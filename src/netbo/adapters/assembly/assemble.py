@@ -7,8 +7,15 @@ from typing import Any
 import numpy as np
 
 from netbo.adapters.assembly.build import block, build_graph, make_addresses
+from netbo.adapters.assembly.crossings import find_crossings, levels_of
 from netbo.adapters.assembly.draft import Draft, make_draft
-from netbo.adapters.assembly.lengths import Chosen, LengthChoice, choose_lengths, compare_lengths
+from netbo.adapters.assembly.lengths import (
+    Chosen,
+    LengthChoice,
+    choose_lengths,
+    compare_lengths,
+    find_equal_lengths,
+)
 from netbo.adapters.assembly.noding import Junctions, find_junctions
 from netbo.adapters.assembly.pieces import (
     LinkPieces,
@@ -21,14 +28,15 @@ from netbo.adapters.assembly.treatments import LinkOutcomes, decide_outcomes
 from netbo.adapters.diagnostics import inspect_graph, warnings_of
 from netbo.adapters.links import Links, Treatment, as_treatment
 from netbo.adapters.network import Network
-from netbo.adapters.projection import MapFrame, Projected, project
+from netbo.adapters.projection import MapFrame, Projected, project, transform
 from netbo.adapters.proximity import find_duplicates
-from netbo.adapters.report import Duplicate, NetworkReport, Noded
+from netbo.adapters.report import Crossing, Duplicate, NetworkReport, Noded
 from netbo.arrays import FloatArray, ranges, row_starts
 from netbo.checks import require_nonnegative
 from netbo.errors import NetworkError
 from netbo.geometry import Addresses, Curves
 from netbo.geometry.curves import pick_curves
+from netbo.optional import MissingPackageError
 
 
 def assemble(
@@ -106,12 +114,14 @@ def assemble(
     graph = block(built, blocked, draft, pieces, vertices)
     addresses = make_addresses(draft, outcomes, chosen, pieces, vertices, built)
     graph = replace(graph, addresses=addresses)
-    facts = inspect_graph(graph, int(np.count_nonzero(built.vertices < n_own)), gap_tolerance) | {
+    crs = None if projected is None else projected.frame.crs
+    facts = inspect_graph(graph, int(np.count_nonzero(built.vertices < n_own)), gap_tolerance, crs) | {
         "duplicates": duplicates,
         "duplicates_merged": merge_duplicates,
         "noded": Noded() if junctions is None else junctions.noded,
         "barriers": tuple((vertex, tuple(edges)) for vertex, edges in blocked),
     }
+    facts |= _find_crossings(draft, outcomes, curves, junctions, facts["gap_tolerance"], projected)
     report = _make_report(draft, outcomes, chosen, projected, facts)
     report = _note_vanished(report, draft, outcomes, pieces, addresses)
     return Network(graph, replace(report, warnings=warnings_of(report)))
@@ -129,6 +139,9 @@ def _make_report(
         given_unit=draft.links.unit,
         length_source=chosen.source,
         length_comparison=compare_lengths(draft, projected),
+        equal_lengths=find_equal_lengths(draft, chosen, projected),
+        has_vertex_ids=draft.links.tails is not None,
+        displaced=frame.displaced,
         crs=frame.crs,
         crs_name=frame.crs_name,
         projection=frame.projection,
@@ -205,7 +218,35 @@ def _find_junctions(
     rows = np.flatnonzero(outcomes.is_edge)
     names = draft.vertex_ids, [draft.ids[row] for row in rows.tolist()]
     ends = draft.tails[rows], draft.heads[rows]
-    return find_junctions(curves, ends, positions, names, snap=snap, node=node)
+    levels = levels_of(draft.links.attributes, draft.rows[rows])
+    return find_junctions(curves, ends, positions, names, snap=snap, node=node, levels=levels)
+
+
+def _find_crossings(
+    draft: Draft,
+    outcomes: LinkOutcomes,
+    curves: Curves | None,
+    junctions: Junctions | None,
+    tolerance: float | None,
+    projected: Projected | None,
+) -> dict[str, Any]:
+    """Crossings for the report; looked for where the drawing says what meets and nothing was cut there."""
+    if junctions is not None and junctions.noded.is_noded:
+        return {"crossings": (), "n_crossings_apart": junctions.noded.n_left_apart}
+    if draft.links.tails is not None or curves is None or projected is None or curves.dimension != 2:
+        return {}
+    rows = np.flatnonzero(outcomes.is_edge)
+    try:
+        found = find_crossings(curves, levels_of(draft.links.attributes, draft.rows[rows]), tolerance or 0.0)
+    except MissingPackageError:  # whoever hands over arrays need not have the package of the maps
+        return {}
+    places = transform(found.places, projected.frame.projection, projected.frame.crs)
+    ids = [draft.ids[row] for row in rows.tolist()]
+    pairs = zip(found.first.tolist(), found.second.tolist(), places.tolist(), strict=True)
+    return {
+        "crossings": tuple(Crossing(ids[one], ids[other], tuple(place)) for one, other, place in pairs),
+        "n_crossings_apart": found.n_apart,
+    }
 
 
 def _find_duplicates(

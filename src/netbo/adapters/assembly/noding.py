@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from netbo.adapters.proximity import Touches, close_pairs, find_touches, lowest_joined, project_on_segments
+from netbo.adapters.assembly.crossings import OnLine, are_apart, shared_points
+from netbo.adapters.proximity import Touches, close_pairs, find_touches, lowest_joined
 from netbo.adapters.report import Join, Noded
-from netbo.arrays import BoolArray, FloatArray, IntArray, rows_of
-from netbo.errors import NetworkError
+from netbo.arrays import BoolArray, FloatArray, IntArray
 from netbo.geometry import Curves
-from netbo.optional import require
 
 ROUNDING = 4 * np.finfo(np.float64).eps  # relative to the largest coordinate: no map says less
 VANISHING = 2.0  # tolerances; a piece whose ends became one and that is no longer is no loop
@@ -42,6 +41,7 @@ class _Cuts:
     line: IntArray
     fraction: FloatArray
     joins: IntArray  # pairs of vertices that are one
+    n_left_apart: int = 0  # crossings of lines on different levels, which are not cut
 
 
 def find_junctions(
@@ -52,19 +52,22 @@ def find_junctions(
     *,
     snap: float,
     node: bool,
+    levels: FloatArray | None = None,
 ) -> Junctions:
     """Vertices within `snap` of each other made one, ends within it of a line joined to the line.
 
     With `node`, lines are also cut wherever they cross or touch. What lies within the tolerance directly or
-    through others becomes one vertex. `names` are the ids of the vertices and of the lines.
+    through others becomes one vertex. `names` are the ids of the vertices and of the lines. Lines on
+    different levels are not cut where they cross, nor joined to ends that come near without touching.
     """
-    tolerance = max(snap, ROUNDING * float(np.abs(curves.coordinates).max()))
+    rounding = ROUNDING * float(np.abs(curves.coordinates).max())
+    tolerance = max(snap, rounding)
     count = len(positions)
     pairs = close_pairs(positions, snap) if snap > 0 else np.empty((0, 2), dtype=np.int64)
     touches = find_touches(curves, positions, tolerance)
     is_own = (ends[0][touches.line] == touches.place) | (ends[1][touches.line] == touches.place)
-    touches = touches.where(~is_own)
-    cuts = _candidates(curves, touches, count, tolerance, node=node)
+    touches = touches.where(~is_own & ((touches.distance <= rounding) | _on_level(touches, ends, levels)))
+    cuts = _candidates(curves, touches, count, tolerance, levels, node=node)
     entries = _Entries.sort(curves, ends, cuts, count, tolerance)
     lowest = lowest_joined(count + len(cuts.line), np.concatenate([pairs, cuts.joins, entries.joins()]))
     chosen = entries.distinct_cuts()
@@ -75,6 +78,7 @@ def find_junctions(
         snap=snap,
         is_noded=node,
         n_crossings=len(np.unique(vertex)),
+        n_left_apart=cuts.n_left_apart,
         n_cut_links=len(np.unique(line)),
         joins=_list_joins(lowest[:count], positions, touches, curves, names, tolerance),
         largest_move=float(np.linalg.norm(places - places[lowest], axis=1).max()),
@@ -82,13 +86,24 @@ def find_junctions(
     return Junctions(lowest, places, line, fraction, vertex, tolerance, noded)
 
 
-def _candidates(curves: Curves, touches: Touches, count: int, tolerance: float, *, node: bool) -> _Cuts:
+def _on_level(touches: Touches, ends: tuple[IntArray, IntArray], levels: FloatArray | None) -> BoolArray:
+    """Whether one of the lines that end at the vertex is on the level of the line that it touches."""
+    if levels is None:
+        return np.ones(len(touches), dtype=np.bool_)
+    here = set(zip(np.concatenate(ends).tolist(), np.tile(levels, 2).tolist(), strict=True))
+    touched = zip(touches.place.tolist(), levels[touches.line].tolist(), strict=True)
+    return np.fromiter((pair in here for pair in touched), dtype=np.bool_, count=len(touches))
+
+
+def _candidates(
+    curves: Curves, touches: Touches, count: int, tolerance: float, levels: FloatArray | None, *, node: bool
+) -> _Cuts:
     """A cut where a vertex touches a line, and two where two lines cross."""
     own = count + np.arange(len(touches))
     joins = np.column_stack([touches.place, own])
     if not node:
         return _Cuts(touches.line, touches.fraction, joins)
-    first, second = _crossings(curves, tolerance)
+    first, second, n_left_apart = _on_one_level(curves, shared_points(curves, tolerance), levels, tolerance)
     n = len(first[0])
     base = count + len(touches)
     crossing = np.column_stack([base + np.arange(n), base + n + np.arange(n)])
@@ -96,39 +111,21 @@ def _candidates(curves: Curves, touches: Touches, count: int, tolerance: float, 
         np.concatenate([touches.line, first[0], second[0]]),
         np.concatenate([touches.fraction, first[1], second[1]]),
         np.concatenate([joins, crossing]),
+        n_left_apart,
     )
 
 
-Crossing = tuple[IntArray, FloatArray]  # line and fraction
-
-
-def _crossings(curves: Curves, tolerance: float) -> tuple[Crossing, Crossing]:
-    """Where two lines, or a line and itself, share a point; of a shared stretch, its two ends."""
-    if curves.dimension != 2:
-        raise NetworkError("noding needs a flat drawing, got one with heights; drop the heights first")
-    shapely = require("shapely", extra="geo", purpose="cutting lines where they cross")
-    corners = curves.segments
-    corners = corners[np.any(curves.coordinates[corners] != curves.coordinates[corners + 1], axis=1)]
-    ends = curves.coordinates[corners], curves.coordinates[corners + 1]
-    segments = shapely.linestrings(np.stack(ends, axis=1))
-    first, second = shapely.STRtree(segments).query(segments)
-    row = rows_of(curves.starts)[corners]
-    is_apart = (first < second) & ((row[first] != row[second]) | (corners[second] - corners[first] > 1))
-    first, second = first[is_apart], second[is_apart]
-    is_shared = shapely.intersects(segments[first], segments[second])
-    first, second = first[is_shared], second[is_shared]
-    shared = shapely.intersection(segments[first], segments[second])
-    places, pair = shapely.get_coordinates(shared, return_index=True)
-    sides = []
-    for side in (first[pair], second[pair]):
-        corner = corners[side]
-        t, _ = project_on_segments(curves, places, corner)
-        sides.append((row[side], (1 - t) * curves.fractions[corner] + t * curves.fractions[corner + 1]))
-    (line, f), (other, g) = sides
-    # Repeated corners make neighbours of segments that are not consecutive: no crossing of the line.
-    length = curves.drawn_lengths()[line]
-    is_real = (line != other) | (np.abs(f - g) * length > tolerance)
-    return (line[is_real], f[is_real]), (other[is_real], g[is_real])
+def _on_one_level(
+    curves: Curves, shared: tuple[OnLine, OnLine], levels: FloatArray | None, tolerance: float
+) -> tuple[OnLine, OnLine, int]:
+    """Points that lines share, without the crossings of lines on different levels, and how many these are."""
+    (line, f), (other, g) = shared
+    length = curves.drawn_lengths()
+    inside = np.minimum(np.minimum(f, 1 - f) * length[line], np.minimum(g, 1 - g) * length[other]) > tolerance
+    is_over = inside & are_apart(levels, line, other)
+    pairs = np.column_stack([line, other, np.round(f * length[line] / tolerance)])[is_over]
+    kept = ~is_over
+    return (line[kept], f[kept]), (other[kept], g[kept]), len(np.unique(pairs, axis=0))
 
 
 @dataclass(frozen=True, eq=False)
