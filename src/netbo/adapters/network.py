@@ -17,7 +17,8 @@ from netbo.adapters.proximity import find_duplicates
 from netbo.adapters.report import NetworkReport
 from netbo.arrays import FloatArray
 from netbo.errors import PointError
-from netbo.geometry import Address, Addresses, MetricGraph, Point, Points
+from netbo.geometry import Address, Addresses, MetricGraph, Point, Points, graph_facts, thumbnail
+from netbo.notebook import card
 from netbo.wording import counted
 
 
@@ -63,6 +64,10 @@ class Network:
             f", {counted(len(self.report.warnings), 'warning')} in .report" if self.report.warnings else ""
         )
         return f"Network({self.graph!r}{warned})"
+
+    def _repr_html_(self) -> str:
+        facts = [("source", self.report.source), *graph_facts(self.graph)]
+        return card("Network", facts, picture=thumbnail(self.graph), warnings=self.report.warnings)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from netbo.notebook import card
 from netbo.wording import counted, some, spot
 
 Place = tuple[float, ...]  # coordinates in the system of the source
@@ -121,7 +122,7 @@ class Noded:
     largest_move: float = 0.0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class NetworkReport:
     """What was found in a network and what was done to it; print it, or take `as_dict()`.
 
@@ -220,8 +221,17 @@ class NetworkReport:
         return values
 
     def __str__(self) -> str:
-
         return render(self)
+
+    def __repr__(self) -> str:
+        size = f"{counted(self.n_edges, 'edge')}, {counted(self.n_components, 'component')}"
+        return f"NetworkReport({self.source}: {size}, {counted(len(self.warnings), 'warning')})"
+
+    def _repr_html_(self) -> str:
+        facts = [("source", self.source), *_facts(self), *(("note", note) for note in self.notes)]
+        if not self.warnings:
+            facts.insert(1, ("warnings", "nothing to warn of"))
+        return card("NetworkReport", facts, warnings=self.warnings)
 
 
 def plain(value: Any) -> Any:

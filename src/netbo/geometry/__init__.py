@@ -3,6 +3,7 @@
 from netbo.geometry.addresses import Address, Addresses
 from netbo.geometry.curves import Curves
 from netbo.geometry.graph import MetricGraph
+from netbo.geometry.miniature import graph_facts, thumbnail
 from netbo.geometry.places import (
     PLACE_TOLERANCE,
     PlaceIndex,
@@ -53,6 +54,7 @@ __all__ = [
     "cut_at",
     "cutting",
     "distinct_places",
+    "graph_facts",
     "grid",
     "interval",
     "merge_degree_two",
@@ -67,5 +69,6 @@ __all__ = [
     "splitting",
     "star",
     "telecom",
+    "thumbnail",
     "uniform_points",
 ]

@@ -34,6 +34,7 @@ from netbo.geometry.identifiers import (
     pick,
     require_vertex_names,
 )
+from netbo.geometry.miniature import graph_card
 from netbo.geometry.nearest import SegmentIndex
 from netbo.geometry.points import Points
 from netbo.geometry.transforms import cut_at, merge_degree_two, restrict, split_at
@@ -153,6 +154,9 @@ class MetricGraph:
         vertices = counted(self.n_vertices, "vertex", "vertices")
         edges, components = counted(self.n_edges, "edge"), counted(self.n_components, "component")
         return f"MetricGraph({vertices}, {edges}, total length {self.total_length:.6g}{unit}, {components})"
+
+    def _repr_html_(self) -> str:
+        return graph_card(self)
 
     def __reduce__(self) -> tuple[Callable[..., MetricGraph], tuple[()]]:
         state = {each.name: getattr(self, each.name) for each in fields(self)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ from netbo.optimize.maximizer import (
     search_list,
 )
 from netbo.optimize.search_space import Surroundings
-from netbo.optimize.summary import Check, Summary, check, summarize
+from netbo.optimize.summary import Check, Summary, check, summarize, summary_card
 from netbo.optimize.trials import Status
 from netbo.posterior import Surrogate
 from netbo.wording import in_unit, length, value_label
@@ -92,6 +91,9 @@ class Answers:
     def posterior(self) -> Surrogate:
         """The surrogate: the objective given the observations, in their own unit and direction."""
         return self.optimizer.outcome.surrogate
+
+    def _repr_html_(self) -> str:
+        return summary_card(self)
 
     def best(self) -> Best:
         """The best observation; under noise it flatters, see `recommend`.
@@ -479,6 +481,3 @@ class Result(Answers):
         place = f"edge {best.point.edge_id!r}, {length(best.point.distance, unit)}"
         value = in_unit(best.value, self.optimizer.value_unit)
         return f"Result(best {value} at {place}; {history!r}; stopped: {self.stopped})"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self.summary()))}\n{'stopped':<10} {escape(self.stopped)}</pre>"

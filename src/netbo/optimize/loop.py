@@ -1,9 +1,8 @@
 """Find where a function of places on a network is largest or smallest: one call, sensible defaults."""
 
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import isnan, nan
 from typing import Any, TypeVar, Unpack
@@ -25,6 +24,7 @@ from netbo.optimize.evaluation import (
 from netbo.optimize.optimizer import Optimizer
 from netbo.optimize.stopping import Budget, StopRule
 from netbo.optimize.trials import Status, Suggestion, Trial
+from netbo.progress import progress_bar
 
 EXHAUSTED = "every candidate was measured"
 
@@ -77,7 +77,8 @@ def maximize(
     catch : exception type or tuple of them
         Exceptions of f that are recorded as failed trials, with the traceback as their note.
     progress : bool, optional
-        Whether to show a bar on stderr; by default if that is a terminal.
+        Whether to show a bar: in the output of a notebook's cell, else on stderr; by default in a notebook
+        and in a terminal.
     **options
         Options of the optimizer: preset, acquisition, candidates, design, fit, noise, repeats, separation,
         max_cell, alpha, constant_variance, as for `Optimizer`.
@@ -206,9 +207,9 @@ def run(
     try:
         with (
             open_executor(executor, f) as pool,
-            progress_bar(optimizer, state.budget, shown=progress) as show,
+            progress_bar(optimizer.direction, state.budget.evaluations, shown=progress) as show,
         ):
-            reason = state.complete(pool, show)
+            reason = state.complete(pool, lambda: show(*optimizer.standing()))
     except KeyboardInterrupt:
         state.abandon()
         reason = "interrupted"
@@ -273,6 +274,7 @@ class LoopState:
 
     def complete(self, executor: Executor, show: Callable[[], None]) -> str:
         """Evaluate until there is a reason to stop, and return it; what is under way then is awaited."""
+        show()
         self._consult()  # a study that goes on may have reached its end
         for future in as_completed(self.in_flight, lambda: self._fill(executor)):
             self._take(future)
@@ -336,39 +338,3 @@ class LoopState:
         if trial.status is Status.FAILED and not history.having(Status.OBSERVED):
             failed = len(history.having(Status.FAILED))
             require_value(failed, self.optimizer.design.size, trial.point, trial.note)
-
-
-@contextmanager
-def progress_bar(optimizer: Optimizer, budget: Budget, *, shown: bool | None) -> Iterator[Callable[[], None]]:
-    """A function to be called after each value; the bar goes to stderr, by default if that is a terminal.
-
-    It shows evaluations done, the best value so far and the time left at the pace of the last ones.
-    """
-    if not (sys.stderr.isatty() if shown is None else shown):
-        yield lambda: None
-        return
-    from rich.console import Console  # noqa: PLC0415 - a run without a terminal needs none
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[best]}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(optimizer.direction, total=budget.evaluations, best="")
-
-        def update() -> None:
-            done = budget.evaluations - budget.left(optimizer)
-            bar.update(task, completed=done, best=_best(optimizer))
-
-        update()
-        yield update
-
-
-def _best(optimizer: Optimizer) -> str:
-    if not optimizer.history.having(Status.OBSERVED):
-        return "no value yet"
-    return f"best {optimizer.best().value:.6g}"

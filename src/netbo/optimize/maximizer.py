@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import NormalDist
 from typing import Self
@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from netbo.arrays import BoolArray, FloatArray, IntArray, read_only, sum_by
 from netbo.errors import NumericalError, ParameterError
-from netbo.geometry import PLACE_TOLERANCE, MetricGraph, Point, Points, along_edges
+from netbo.geometry import PLACE_TOLERANCE, MetricGraph, Point, Points, along_edges, thumbnail
+from netbo.notebook import ROWS, card, table
 from netbo.optimize.search_space import CandidatePieces, SearchSpace
 from netbo.posterior import Surrogate
+from netbo.wording import counted
 
 MAX_ENTRIES = 2_500_000  # of the sample paths held at once; the sampler keeps a few arrays of this size
 DRAWN_VALUES = 4_000_000  # candidates times draws that take about a second
@@ -247,7 +249,7 @@ class Stretch:
         return self.end - self.start
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SearchList:
     """Stretches to search, the most probable first; print it to read it."""
 
@@ -258,21 +260,45 @@ class SearchList:
     by_edge: dict[Hashable, float]  # probability of every edge, in the list or not; they sum to 1
     searchable_length: float
     unit: str | None = None
+    graph: MetricGraph | None = field(default=None, compare=False)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
+        return f"SearchList({self._extent})"
+
+    def _repr_html_(self) -> str:
+        facts = [("holds", self._extent), *([("rather", self._doubt)] if self._doubt else [])]
+        listed = table(self._rows[0], self._rows[1 : ROWS + 1], n_hidden=len(self.stretches) - ROWS)
+        return card("SearchList", facts, picture=self._picture(), rows=listed)
+
+    def _picture(self) -> str:
+        if self.graph is None:
+            return ""
+        start, end = np.array([(each.start, each.end) for each in self.stretches]).T
+        parts = self.graph.intervals([each.edge_id for each in self.stretches], start, end)[1:]
+        return thumbnail(self.graph, stretches=parts, alt="stretches to search")
+
+    @property
+    def _extent(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
         extent = f" on {self.length:.4g} of {self.searchable_length:.4g}{unit}" if self.length else ""
-        head = (
-            f"{self.probability:.0%} of the probability of the maximum{extent}, "
-            f"in {len(self.stretches)} {'stretch' if len(self.stretches) == 1 else 'stretches'}"
-        )
-        if self.held_out < self.probability - OPTIMISM_SHOWN:
-            head += f"\n(rather {self.held_out:.0%}, judged by sample paths the list was not made from)"
-        rows = [("edge", f"from{unit}", f"to{unit}", "probability")]
-        rows += [
-            (str(each.edge_id), f"{each.start:.4g}", f"{each.end:.4g}", f"{each.probability:.1%}")
-            for each in self.stretches[:ROWS_SHOWN]
-        ]
+        stretches = counted(len(self.stretches), "stretch", "stretches")
+        return f"{self.probability:.0%} of the probability of the maximum{extent}, in {stretches}"
+
+    @property
+    def _doubt(self) -> str:
+        said = f"{self.held_out:.0%}, judged by sample paths the list was not made from"
+        return said if self.held_out < self.probability - OPTIMISM_SHOWN else ""
+
+    @property
+    def _rows(self) -> list[tuple[str, ...]]:
+        """Names of the columns, then the first stretches."""
+        unit = f" {self.unit}" if self.unit else ""
+        first = self.stretches[:ROWS_SHOWN]
+        rows = [(str(e.edge_id), f"{e.start:.4g}", f"{e.end:.4g}", f"{e.probability:.1%}") for e in first]
+        return [("edge", f"from{unit}", f"to{unit}", "probability"), *rows]
+
+    def __str__(self) -> str:
+        head, rows = self._extent + (f"\n(rather {self._doubt})" if self._doubt else ""), self._rows
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             "  ".join(
@@ -310,6 +336,7 @@ def search_list(samples: MaximizerSamples, search: SearchSpace, mass: float = 0.
         by_edge=_by_edge(pieces, probability, search.graph),
         searchable_length=float(search.weights.sum()),
         unit=search.graph.unit,
+        graph=search.graph,
     )
 
 

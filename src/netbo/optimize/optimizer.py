@@ -437,6 +437,11 @@ class Optimizer(Answers):
         rng = self._stream(_ANSWERING, len(self.history.observed))
         return MaximizerSamples.draw(self.maximized, self.search, rng, draws)
 
+    def standing(self) -> tuple[int, float | None]:
+        """Evaluations made, failed ones included, and the best value so far: what a bar shows."""
+        made = sum(trial.order is not None for trial in self.history)
+        return made, self.best().value if self.history.having(Status.OBSERVED) else None
+
     # Inside
 
     def _stream(self, purpose: int, counter: int) -> np.random.Generator:

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netbo.arrays import BoolArray, FloatArray, IntArray
-from netbo.geometry import Point
+from netbo.errors import BaseError
+from netbo.geometry import Point, Points, thumbnail
+from netbo.notebook import card
+from netbo.optimize.eligibility import places_of
 from netbo.optimize.learning import SurrogateFit
 from netbo.optimize.trials import Status, Trial
 from netbo.posterior import Posterior, Surrogate
@@ -19,6 +22,7 @@ from netbo.wording import in_unit, length
 if TYPE_CHECKING:
     import pandas as pd
 
+    from netbo.optimize.answers import Answers
     from netbo.optimize.optimizer import Optimizer
 
 
@@ -47,6 +51,48 @@ class Summary:
         return "\n".join([*self.facts, *(f"warning: {text}" for text in self.warnings)])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return card("Summary", map(_named, self.facts), warnings=self.warnings)
+
+
+def summary_card(found: Answers) -> str:
+    """The summary of a Result, Optimizer or Study beside a picture of what is known, for notebooks."""
+    optimizer = found.optimizer
+    said = f" {found.name!r}" if hasattr(found, "name") else ""
+    title, graph = f"{type(found).__name__}{said}", optimizer.graph
+    try:
+        summary, marks = summarize(optimizer), marked_places(optimizer)
+        mean = optimizer.posterior.mean if "recommended" in marks else None
+        seen = thumbnail(graph, mean, marks=marks, alt="posterior mean on the network")
+    except BaseError as error:  # an object is shown even if nothing can be said of its model
+        facts = [("trials", repr(optimizer.history))]
+        return card(title, facts, picture=thumbnail(graph), warnings=[str(error)])
+    facts = [*map(_named, summary.facts), ("direction", optimizer.direction)]
+    if found.title:
+        facts.insert(0, ("title", found.title))
+    if hasattr(found, "stopped"):  # only a run has an end
+        facts.append(("stopped", found.stopped))
+    return card(title, facts, picture=seen, warnings=summary.warnings)
+
+
+def _named(fact: str) -> tuple[str, str]:
+    """Name and text of a line of the summary."""
+    name, gap, text = fact.partition("  ")
+    return (name, text.strip()) if gap else ("", fact)
+
+
+def marked_places(optimizer: Optimizer) -> dict[str, Points]:
+    """Places that failed, were observed, are next and are recommended; only what there is."""
+    graph, history = optimizer.graph, optimizer.history
+    places = {
+        "failed": places_of(history.having(Status.FAILED), graph),
+        "observed": places_of(history.observed, graph),
+        "next": places_of(history.pending, graph),
+    }
+    if len(places["observed"]):
+        places["recommended"] = Points.at(optimizer.recommend().point, graph=graph)
+    return {name: points for name, points in places.items() if len(points)}
 
 
 def summarize(optimizer: Optimizer) -> Summary:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from netbo.checks import is_whole
 from netbo.errors import ObservationError
 from netbo.geometry import Point
+from netbo.notebook import ROWS, card, table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,7 +108,16 @@ class History:
         return f"History({listed or 'empty'})"
 
     def _repr_html_(self) -> str:
-        return self.table().to_html()
+        last = self._trials[-ROWS:]
+        rows = [
+            (trial.id, trial.point.edge_id, f"{trial.point.distance:.6g}", trial.status.value,
+             "" if trial.value is None else f"{trial.value:.6g}", (trial.note.splitlines() or [""])[-1])
+            for trial in last
+        ]  # fmt: skip
+        counts = [(status.value, len(self.having(status))) for status in Status if self.having(status)]
+        names = ("id", "edge", "distance", "status", "value", "note")
+        listed = table(names, rows, n_hidden=len(self) - len(last)) if rows else ""
+        return card("History", counts or [("trials", "none yet")], rows=listed)
 
     def having(self, status: Status) -> list[Trial]:
         """Trials of one status, in the order of their ids."""

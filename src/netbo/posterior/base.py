@@ -8,7 +8,8 @@ from typing import NamedTuple, Protocol, Self, runtime_checkable
 import numpy as np
 
 from netbo.arrays import FloatArray
-from netbo.geometry import Points
+from netbo.geometry import Points, thumbnail
+from netbo.notebook import card
 from netbo.posterior.observations import Observations
 from netbo.priors import Prior
 
@@ -140,6 +141,12 @@ class Posterior(ABC):
         self.prior, self.observations, self.regularization = prior, observations, regularization
         self.noise = observations.noise_variances(regularization)  # (n,) variance of every observation
         self.mean_setting = mean
+
+    def __repr__(self) -> str:
+        return describe(self)
+
+    def _repr_html_(self) -> str:
+        return describe_in_html(self)
 
     def _with_more(self, new: Observations) -> Self:
         """The posterior of all observations, from scratch."""
@@ -298,6 +305,48 @@ class Posterior(ABC):
     def log_evidence_gradient(self) -> Gradient:
         """Derivatives of the log evidence in log range, log sigma and log noise."""
         return self.evidence_derivatives().log_evidence
+
+
+# A posterior in a few words: what it was conditioned on and its parameters.
+
+
+class Described(Protocol):
+    """What there is to say of one posterior, or of several."""
+
+    @property
+    def prior(self) -> Prior: ...  # noqa: D102
+    @property
+    def observations(self) -> Observations: ...  # noqa: D102
+    @property
+    def noise(self) -> FloatArray: ...  # noqa: D102
+    def mean(self, x: Points) -> FloatArray: ...  # noqa: D102
+
+
+def describe(posterior: Described) -> str:
+    """One line."""
+    facts = ", ".join(f"{name} {text}" for name, text in _facts(posterior))
+    return f"{type(posterior).__name__}({facts})"
+
+
+def describe_in_html(posterior: Described) -> str:
+    """Facts and a picture of the mean with the observations."""
+    graph, data = posterior.prior.graph, posterior.observations
+    facts = [*_facts(posterior), ("network", repr(graph))]
+    marks = {"observed": graph.bind(data.points)} if len(data.points) else {}
+    seen = thumbnail(graph, posterior.mean, marks=marks, alt="posterior mean on the network")
+    return card(type(posterior).__name__, facts, picture=seen)
+
+
+def _facts(posterior: Described) -> list[tuple[str, str]]:
+    prior, noise = posterior.prior, posterior.noise
+    unit = f" {prior.graph.unit}" if prior.graph.unit else ""
+    spread = np.unique(np.sqrt([noise.min(), noise.max()]) if len(noise) else [])
+    return [
+        ("observations", str(len(noise))),
+        ("range", f"{prior.range:.4g}{unit}"),
+        ("sd", f"{prior.sigma:.4g}"),
+        ("noise sd", " to ".join(f"{value:.4g}" for value in spread) or "none"),
+    ]
 
 
 # What acquisitions and answers ask of a model of the objective, whether one posterior or several.

@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 from netbo.arrays import FloatArray, as_float_vector, read_only
 from netbo.errors import ObservationError, ParameterError
 from netbo.geometry import Points
-from netbo.posterior.base import LeaveOneOut, Posterior
+from netbo.posterior.base import LeaveOneOut, Posterior, describe, describe_in_html
 from netbo.posterior.observations import Observations
 from netbo.priors import Prior
 
 WEIGHTS_TOLERANCE = 1e-9  # by which weights may miss the sum 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MixturePosterior:
     """The field of component i with probability w_i; its moments are those of the mixture.
 
@@ -43,6 +43,12 @@ class MixturePosterior:
             _require_same(self.observations, component.observations)
         object.__setattr__(self, "components", tuple(self.components))
         object.__setattr__(self, "weights", read_only(weights))
+
+    def __repr__(self) -> str:
+        return describe(self)
+
+    def _repr_html_(self) -> str:
+        return describe_in_html(self)
 
     @property
     def heaviest(self) -> Posterior:

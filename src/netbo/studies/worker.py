@@ -22,6 +22,7 @@ from netbo.optimize.evaluation import (
     first_completed,
     require_value,
 )
+from netbo.progress import Show, notebook_display, progress_bar
 from netbo.studies.evaluation import Evaluation, Evaluator, as_evaluation, evaluator
 from netbo.studies.records import State, TrialRecord
 from netbo.studies.resilience import DeferredInterrupt, deferred_interrupts, retry_while_unavailable
@@ -129,11 +130,13 @@ class WorkerRun:
     told: int = 0
     failed: int = 0
     reason: str | None = None
+    show: Show | None = None  # how far the study has come
     in_flight: dict[Future[Any], tuple[Suggestion, float]] = field(default_factory=dict)  # and time begun
 
     def until_stopped(self) -> WorkSummary:
         """Evaluate until there is a reason to stop; what is in flight then is awaited, or released."""
         try:
+            self._show_progress()
             self._check_stop_rules()
             while self.reason is None or self.in_flight:
                 self._ask_until_full()
@@ -221,6 +224,7 @@ class WorkerRun:
         record = self._retry(lambda: self.study.records[suggestion.id])
         for callback in self.callbacks:
             callback(self.study, record)
+        self._show_progress()
         if record.state is State.FAILED and not self.told:
             self._require_a_value(record)
         self._check_stop_rules()
@@ -241,6 +245,10 @@ class WorkerRun:
         together = 0 if State.OBSERVED in states else states[self.first :].count(State.FAILED)
         if last.point is not None:
             require_value(max(self.failed, together), design, last.point, last.note)
+
+    def _show_progress(self) -> None:
+        if self.show is not None:
+            self.show(*self._retry(lambda: self.study.optimizer).standing())
 
     def _check_stop_rules(self) -> None:
         """Set the reason from the first stop rule that gives one."""
@@ -287,6 +295,7 @@ def work(
     stop: Sequence[StopRule] = (),
     callbacks: Sequence[Callback] = (),
     pause: float = PAUSE,
+    progress: bool | None = None,
 ) -> WorkSummary:
     """Evaluate an objective where a study asks, together with all other workers of the study.
 
@@ -318,6 +327,8 @@ def work(
         Called as callback(study, record) after each evaluation.
     pause : float
         Seconds between polls of what others are doing.
+    progress : bool, optional
+        Whether to show how far the study has come, as in `maximize`; by default in a notebook only.
 
     Returns
     -------
@@ -340,7 +351,9 @@ def work(
     """
     require_count("budget", budget, "count the evaluations you can afford")
     require_seconds(pause, "pause")
+    is_shown = notebook_display() is not None if progress is None else progress
     with (
+        progress_bar(study.name, budget, shown=is_shown) as show,
         deferred_interrupts() as interrupted,
         Heartbeat(study.trial_store, lease) as heartbeat,
         evaluator(objective, timeout if executor is None else None) as evaluate,
@@ -348,6 +361,6 @@ def work(
         run = WorkerRun(
             study, evaluate if executor is None else Attempt(objective, (Exception,)), budget, lease,
             executor or Inline(), count_workers(executor, workers), timeout, tuple(stop), tuple(callbacks),
-            pause, heartbeat, interrupted, len(study.records),
+            pause, heartbeat, interrupted, len(study.records), show=show if is_shown else None,
         )  # fmt: skip
         return run.until_stopped()

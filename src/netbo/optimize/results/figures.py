@@ -12,7 +12,7 @@ from netbo.arrays import FloatArray
 from netbo.errors import ParameterError
 from netbo.geometry import Points
 from netbo.optimize.maximizer import MaximizerDensity
-from netbo.optimize.trials import Status
+from netbo.optimize.summary import marked_places
 from netbo.plotting import (
     draw_field,
     draw_interactive,
@@ -121,20 +121,6 @@ def draw_pages(optimizer: Optimizer, *, title: str | None = None) -> Any:
     return draw_interactive(
         optimizer.graph, fields, points=marked_places(optimizer), units=units, title=title
     )
-
-
-def marked_places(optimizer: Optimizer) -> dict[str, Points]:
-    """Places that failed, were observed, are next and are recommended; only what there is."""
-    graph, history = optimizer.graph, optimizer.history
-    failed = [trial.point for trial in history.having(Status.FAILED)]
-    pending = [trial.point for trial in history.pending]
-    places = {
-        "failed": Points.at(failed, graph=graph),
-        "observed": optimizer.posterior.observations.points,
-        "next": Points.at(pending, graph=graph),
-        "recommended": Points.at(optimizer.recommend().point, graph=graph),
-    }
-    return {name: points for name, points in places.items() if len(points)}
 
 
 def _mark(name: str, count: int, what: str) -> dict[str, Any]:
