@@ -1,9 +1,11 @@
 from contextlib import suppress
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from netbo.errors import NetworkError
-from netbo.files import cut_torn_line, replacing, write_text
+from netbo.files import as_cell, cut_torn_line, from_cell, replacing, write_text
 
 
 def test_a_file_is_replaced_as_a_whole_or_left_as_it_was(tmp_path):
@@ -33,3 +35,17 @@ def test_half_a_line_is_cut_off_and_kept_beside(tmp_path, content, kept, torn):
     assert cut_torn_line(path) == torn
     assert path.read_bytes() == kept
     assert (tmp_path / "log.csv.torn").exists() == bool(torn)
+
+
+@given(st.text(alphabet="'=+-@\t\r＝ a1.", max_size=6) | st.text())
+def test_text_comes_back_from_its_cell_and_no_cell_is_a_formula(text):
+    """Neutralized for spreadsheets, undone by our reader, whatever apostrophes were there before."""
+    cell = as_cell(text)
+
+    assert from_cell(cell) == text
+    assert not cell or cell[0] not in "=+-@\t\r＝＋－＠" or float(cell) is not None
+
+
+@pytest.mark.parametrize("number", [-1, -1.5, 2, float("nan"), None, "-1", "+2.5e-3", "-.5", True])
+def test_numbers_are_no_formulas(number):
+    assert as_cell(number) is number

@@ -5,6 +5,7 @@ Atomic replacement, lines torn by a process killed while writing, JSON and XML f
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -72,6 +73,34 @@ def _end_of_last_line(descriptor: int, size: int) -> int:
             return begin + found + 1
         end = begin
     return 0
+
+
+# Cells of CSV: spreadsheets run text that begins like a formula. An apostrophe before it makes it text again.
+
+_FULLWIDTH = "\uff1d\uff0b\uff0d\uff20"  # = + - @ as Japanese keyboards write them
+_FORMULA = re.compile(rf"'*[=+\-@\t\r{_FULLWIDTH}]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
+
+
+def as_cell(value: Any) -> Any:
+    """The value as we write it to CSV: text that a spreadsheet would run begins with an apostrophe.
+
+    >>> as_cell("=1+1"), as_cell("High Street"), as_cell("-3.5"), as_cell(-3.5)
+    ("'=1+1", 'High Street', '-3.5', -3.5)
+    """
+    if isinstance(value, str) and _FORMULA.match(value) and not _NUMBER.match(value):
+        return "'" + value
+    return value
+
+
+def from_cell(text: str) -> str:
+    """The text that `as_cell` made a cell of.
+
+    >>> from_cell("'=1+1"), from_cell("'tis")
+    ('=1+1', "'tis")
+    """
+    is_ours = text.startswith("'") and _FORMULA.match(text) and not _NUMBER.match(text[1:])
+    return text[1:] if is_ours else text
 
 
 # Files of others

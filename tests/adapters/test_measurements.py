@@ -4,6 +4,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from netbo.adapters import Links, assemble, snap_measurements
+from netbo.adapters.export import write_observations
 from netbo.errors import NetworkError
 from netbo.geometry import road, star, uniform_points
 
@@ -51,7 +52,8 @@ def test_places_beyond_the_limit_are_listed_by_row():
     network, corner = town()
 
     with pytest.raises(
-        NetworkError, match=r"got 2 of 3 beyond: rows 1 \(60 off\), 2 \(20 off\); raise limit"
+        NetworkError,
+        match=r"within 5 m of .* got 2 of 3 beyond: rows 1 \(60 m off\), 2 \(20 m off\); raise limit",
     ):
         snap_measurements(network, table(corner, [[20, 3], [160, 20], [50, -20]]), limit=5)
 
@@ -69,7 +71,7 @@ def test_places_beyond_the_limit_are_left_out_on_demand():
 def test_nothing_near_is_an_error_even_then():
     network, corner = town()
 
-    with pytest.raises(NetworkError, match="got none, the nearest is 60 off; check the coordinate system"):
+    with pytest.raises(NetworkError, match="got none, the nearest is 60 m off; check the coordinate system"):
         snap_measurements(network, table(corner, [[160, 20]]), limit=5, keep="near")
 
 
@@ -168,3 +170,123 @@ def test_many_places_are_found_where_they_came_from():
 
     assert found.off.max() < 1e-9
     assert_allclose(graph.embed(found.points), xy, atol=1e-9)
+
+
+SEMICOLONS = """edge;distance;value;who
+high;10,5;1,25;Ann
+
+high;11;2;"Bob
+by the bridge"
+high;12;n/a;Cy
+"""
+
+
+def test_semicolons_and_decimal_commas_are_understood(tmp_path):
+    """What a spreadsheet writes in most of Europe."""
+    path = tmp_path / "measured.csv"
+    path.write_text(SEMICOLONS.replace("n/a", "3,5"), encoding="utf-8-sig")
+    found = snap_measurements(town()[0], path)
+
+    assert_allclose(found.points.z, [10.5, 11, 12])
+    assert_allclose(found.values, [1.25, 2, 3.5])
+    assert found.lines.tolist() == [2, 4, 6]
+    assert found.where(2) == "line 6"
+
+
+@pytest.mark.parametrize(("sep", "sign"), [(None, "\t"), ("tab", "\t"), ("|", "|"), (" ", " "), (None, "|")])
+def test_the_separator_is_found_or_named(tmp_path, sep, sign):
+    path = tmp_path / "measured.csv"
+    path.write_text("edge,distance,value\nhigh,10,5\nhigh,20,6.5\n".replace(",", sign))
+
+    assert_allclose(snap_measurements(town()[0], path, sep=sep).values, [5, 6.5])
+
+
+def test_a_wrong_row_is_named_by_its_line_in_the_file(tmp_path):
+    """Counted as an editor counts: the header, blank lines and line breaks in cells too."""
+    network, path = town()[0], tmp_path / "measured.csv"
+    path.write_text(SEMICOLONS)
+
+    with pytest.raises(
+        NetworkError,
+        match=r"column 'value' must hold finite numbers, got 'n/a' in line 6 of measured.csv; corr",
+    ):
+        snap_measurements(network, path)
+    path.write_text("edge,distance,value\nhigh,1,2\nhigh,101,2\nlow,1,2\n")
+    with pytest.raises(NetworkError, match=r"column 'edge' is not on the network: .*101.* in line 3 of meas"):
+        snap_measurements(network, path)
+    path.write_text("edge,distance,value\nhigh,1,2\nhigh,1\nhigh,1,2,3\n")
+    with pytest.raises(
+        NetworkError, match=r"must have 3 cells, got 2 in line 3 of measured.csv \(and 1 row more"
+    ):
+        snap_measurements(network, path)
+
+
+def test_wrong_rows_are_left_out_on_demand_and_listed(tmp_path):
+    network, path = town()[0], tmp_path / "measured.csv"
+    path.write_text(
+        "edge,distance,value\nhigh,1,2\nhigh,,2\nlow,1,2\nhigh,3,x\nhigh,101,2\nhigh,4\nhigh,5,6\n"
+    )
+    found = snap_measurements(network, path, skip_bad=True)
+
+    assert_allclose(found.points.z, [1, 5])
+    assert_allclose(found.values, [2, 6])
+    assert found.lines.tolist() == [2, 8]
+    assert [each.partition(":")[0] for each in found.skipped] == [f"line {k}" for k in (3, 4, 5, 6, 7)]
+    assert found.skipped[2] == "line 5: column 'value' must hold finite numbers, got 'x'"
+
+
+def test_places_beyond_the_limit_are_wrong_rows_too():
+    network, corner = town()
+    found = snap_measurements(network, table(corner, [[20, 3], [160, 20], [50, -2]]), limit=5, skip_bad=True)
+
+    assert_array_equal(found.rows, [0, 2])
+    assert found.skipped == ("row 1: a place must lie within 5 m of the network, got 60 m",)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "must be a table with a header, got an empty file"),
+        (b"edge,distance,value\n", "must have a row, got an empty table"),
+        (
+            b"edge,edge,value\n1,2,3\n",
+            "columns must have names of their own, got 'edge' twice in measured.csv",
+        ),
+        (
+            b"edge,distance,value\nMai\xdf,1,2\n",
+            "must be text in UTF-8, got the byte 0xdf in line 2; save it as",
+        ),
+        (
+            b'edge,value\n"' + b"x" * 200_000 + b'",2\n',
+            "no CSV that can be read: field larger than .* in line 2",
+        ),
+        (b"1,2\n3,4", "no column is called 'value'; there are '1', '2'"),
+    ],
+)
+def test_files_that_are_no_tables_are_refused(tmp_path, content, message):
+    path = tmp_path / "measured.csv"
+    path.write_bytes(content)
+
+    with pytest.raises(NetworkError, match=message):
+        snap_measurements(town()[0], path)
+
+
+@pytest.mark.parametrize("sep", ["ab", "", '"', 5])
+def test_a_separator_is_one_sign(tmp_path, sep):
+    path = tmp_path / "measured.csv"
+    path.write_text("edge,distance,value\nhigh,1,2\n")
+
+    with pytest.raises(NetworkError, match="sep must be one sign, such as ',' or ';', or tab"):
+        snap_measurements(town()[0], path, sep=sep)
+
+
+def test_names_that_look_like_formulas_or_numbers_come_back_from_our_own_tables(tmp_path):
+    """Written for spreadsheets with an apostrophe, read without it; 007 keeps its zeros."""
+    names = ["=cmd()", "-5", "+a", "@b", "007", "'=q", "12345678901234567890"]
+    links = Links(source="t", ids=names, tails=range(7), heads=range(1, 8), lengths=np.ones(7))
+    network, path = assemble(links), tmp_path / "observations.csv"
+    points = network.points(names, [0.25] * 7)
+    write_observations(path, network, points, np.arange(7.0))
+
+    assert "\n'=cmd()," in path.read_text()
+    assert snap_measurements(network, path).points == points

@@ -114,7 +114,7 @@ def test_a_network_whose_lengths_nobody_knows_can_be_looked_at():
 
     assert shown.exit_code == 0
     assert "49 edges and 16 vertices" in shown.stdout
-    assert "pass --read crs=, or --read coordinates_are_lengths=true if they are lengths" in shown.stderr
+    assert "pass --read crs=..., or --read coordinates_are_lengths=true if they are lengths" in shown.stderr
     assert searched.exit_code == 2
     assert "coordinates_are_lengths" in searched.stderr
     assert inspect("sndlib/newyork", "--read", "coordinates_are_lengths=true").stderr == ""
@@ -150,3 +150,38 @@ def test_what_cannot_be_read_is_said_in_one_line(tmp_path, name, content, messag
     assert shown.exit_code == 2
     assert message in shown.stderr
     assert shown.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("snap=abc", "snap must be a number, got 'abc'; leave it out for 0.0"),
+        ("node=maybe", "node must be True or False, got 'maybe'"),
+        ("heights=3", "heights must be True or False, got 3"),
+        ("layer=7", "layer must be text or None, got 7"),
+        ("gap_tolerance=wide", "gap_tolerance must be a number or None, got 'wide'"),
+        ("unit=[1]", "unit must be text or None, got [1]"),
+        ("barriers=3", "barriers must be pairs of a vertex and edge ids, got 3"),
+        ("barriers=[3]", "barriers must be pairs"),
+        ("metric_crs=5", "crs must be a coordinate system that pyproj knows, got 5"),
+        ("metric_crs=[5]", "crs must be a coordinate system that pyproj knows, got [5]"),
+        ("crs=nowhere", "crs= is for lines without"),
+        ("lengths=long", "lengths must be"),
+        ("zero_length=[]", "zero_length must be one of"),
+        ("id=none", "pass one of them as --read id=..., or none"),
+    ],
+)
+def test_wrong_values_of_reading_options_are_a_sentence(tmp_path, option, message):
+    shown = inspect(lines(tmp_path, "streets.gpkg"), "--read", option)
+
+    assert shown.exit_code == 2
+    assert message.replace("crs= is", "--read crs=... is") in shown.stderr
+
+
+def test_a_layer_is_chosen_in_the_words_of_the_shell(tmp_path):
+    path = lines(tmp_path, "streets.gpkg")
+    geopandas.read_file(path).to_file(path, layer="more")
+    shown = inspect(path)
+
+    assert shown.exit_code == 2
+    assert "choose with --read layer=..." in shown.stderr

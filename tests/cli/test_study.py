@@ -437,7 +437,7 @@ def test_measurements_are_imported_with_their_noise_and_where_they_come_from(her
     assert [(r.point.edge_id, r.point.distance, r.value, r.noise) for r in records] == [
         ("west", 3.0, 12.0, 0.5), ("east", 1.0, 2.0, 0.25), ("west", 3.0, 12.0, 0.5),
     ]  # fmt: skip
-    assert [record.note for record in records] == [f"levels.csv, row {k}" for k in range(3)]
+    assert [record.note for record in records] == [f"levels.csv, line {k}" for k in (2, 3, 4)]
 
 
 def test_coordinates_are_snapped_within_a_limit(here):
@@ -450,7 +450,7 @@ def test_coordinates_are_snapped_within_a_limit(here):
     assert "snapped from up to 0.1 km off" in text
     assert [(r.point.edge_id, r.point.distance) for r in leak().records] == [("main", 1.0), ("east", 1.5)]
     assert far.exit_code == 2
-    assert "rows 0 (0.1 off)" in far.stderr
+    assert "line 2 (0.1 off); raise limit or check the coordinate system, or pass --skip-bad" in far.stderr
 
 
 def test_a_file_that_was_imported_is_noticed_also_after_corrections(here):
@@ -483,8 +483,8 @@ def test_a_file_that_grew_or_was_broken_off_is_completed(here):
     [
         ("west,9.0,1.0,0.5", "is not on the network"),
         ("nowhere,1.0,1.0,0.5", "no edge has the id 'nowhere'"),
-        ("west,1.0,loud,0.5", "column 'level' must hold finite numbers, got 'loud' in row 3"),
-        ("west,1.0,1.0,-2", "row 3: noise must be a positive variance, got -2.0"),
+        ("west,1.0,loud,0.5", "column 'level' must hold finite numbers, got 'loud' in line 5 of bad.csv"),
+        ("west,1.0,1.0,-2", "line 5: noise must be a positive variance, got -2.0"),
     ],
 )
 def test_a_file_with_one_bad_row_leaves_no_row_behind(here, line, message):
@@ -495,6 +495,34 @@ def test_a_file_with_one_bad_row_leaves_no_row_behind(here, line, message):
     assert shown.exit_code == 2
     assert message in shown.stderr
     assert leak().records == []
+
+
+def test_wrong_rows_are_left_out_on_demand_and_listed(here):
+    create()
+    (here / "bad.csv").write_text("pipe;km;level\nwest;1,5;12,5\nnorth;1;2\nwest;2;loud\n")
+    columns = ("--edge=pipe", "--distance=km", "--value=level")
+    refused = invoke("study", "import", "bad.csv", *columns, "--name=leak")
+    shown = invoke("study", "import", "bad.csv", *columns, "--skip-bad", "--name=leak")
+
+    assert refused.exit_code == 2
+    assert (
+        "got 'loud' in line 4 of bad.csv; correct or delete such rows, or pass --skip-bad" in refused.stderr
+    )
+    assert shown.exit_code == 0
+    assert [line.partition(":")[0] for line in shown.stderr.splitlines()] == [
+        "left out 2 rows of bad.csv", "  line 3", "  line 4",
+    ]  # fmt: skip
+    assert [(r.point.edge_id, r.point.distance, r.value) for r in leak().records] == [("west", 1.5, 12.5)]
+
+
+def test_coordinates_without_a_limit_are_told_of_the_option(here):
+    create()
+    (here / "xy.csv").write_text("x,y,value\n1.0,0.1,3.0\n")
+    shown = invoke("study", "import", "xy.csv", "--name=leak")
+
+    assert shown.exit_code == 2
+    assert "how far off the network they may lie, as in --limit 50.0" in shown.stderr
+    assert "[required with coordinates]" in " ".join(invoke("study", "import", "--help").stdout.split())
 
 
 # Looking
@@ -614,7 +642,7 @@ def test_what_was_exported_can_be_imported_elsewhere(here):
     ("command", "message"),
     [
         ("create pipes.json", "there is a study named 'leak' already; go on with it by --resume"),
-        ("create pipes.json --resume --seed 9", "was made with noise=0.0, got None"),
+        ("create pipes.json --resume --seed 9", "was made with --noise 0.0, got None"),
         ("create nothing.json --name new", "nothing.json"),
         ("create pipes.json --name new --acquisition guess", "guess"),
         ("ask --crew north@main", "--crew must be NAME or NAME@EDGE:DISTANCE, got 'north@main'"),

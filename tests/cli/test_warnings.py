@@ -125,7 +125,7 @@ def test_inspect_as_json_stays_json_with_a_map(here):
 
 
 def test_words_that_are_no_options_stay():
-    assert in_shell("pass crs=, or unit='ft'") == "pass --read crs=, or --read unit=ft"
+    assert in_shell("pass crs=, or unit='ft'") == "pass --read crs=..., or --read unit=ft"
     assert (
         in_shell("frame.set_crs('EPSG:4326', allow_override=True)")
         == "frame.set_crs('EPSG:4326', allow_override=True)"

@@ -141,6 +141,6 @@ def as_treatment(
     """
     words = {treatment.value: treatment for treatment in allowed}
     word = chosen.value if isinstance(chosen, Treatment) else chosen
-    if word not in words:
+    if not isinstance(word, str) or word not in words:
         raise NetworkError(f"{option} must be one of {', '.join(words)}, got {word!r}; choose one of them")
     return words[word]

@@ -1,21 +1,22 @@
-"""Tables put on a network: measurements, places, stretches."""
+"""Measurements from a table, snapped to the network."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from netbo.adapters.network import Network, as_network
-from netbo.arrays import FloatArray, IntArray
+from netbo.adapters.tables import Table, as_table
+from netbo.arrays import BoolArray, FloatArray, IntArray
+from netbo.checks import is_number
 from netbo.errors import BaseError, NetworkError
 from netbo.geometry import PLACE_TOLERANCE, MetricGraph, Points
 from netbo.wording import quoted
 
 USUAL_COORDINATES = (("x", "y"), ("lon", "lat"), ("longitude", "latitude"), ("lng", "lat"))
 USUAL_EDGES = ("edge", "edge_id")
-LISTED_ROWS = 5
+REMEDY = "correct or delete such rows, or pass skip_bad=True"
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,9 +28,15 @@ class Measurements:
     off: FloatArray  # distance of each place from the network, 0 for addresses
     rows: IntArray  # of the table, counted from 0
     noise: FloatArray | None = None  # variance of each value
+    lines: IntArray | None = None  # of the file, counted from 1; None of a table that was in memory
+    skipped: tuple[str, ...] = ()  # a sentence for each row that was left out
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def where(self, k: int) -> str:
+        """The row of a measurement as its owner finds it."""
+        return f"row {self.rows[k]}" if self.lines is None else f"line {self.lines[k]}"
 
 
 def snap_measurements(
@@ -47,6 +54,8 @@ def snap_measurements(
     distance: str | None = None,
     fraction: str | None = None,
     start: str | None = None,
+    sep: str | None = None,
+    skip_bad: bool = False,
 ) -> Measurements:
     """Measurements of a table as points and values.
 
@@ -71,6 +80,12 @@ def snap_measurements(
     edge, distance, fraction, start : str, optional
         Columns of your addresses, by default edge and distance; `start` names the end from which each
         distance counts.
+    sep : str, optional
+        What separates the cells of a CSV file; by default tab, semicolon or comma, as its first line has.
+        Where it is no comma, numbers may have decimal commas.
+    skip_bad : bool, default False
+        Leave out rows that are wrong (no number, no such edge, beyond the limit) and list them in `skipped`,
+        instead of refusing the table.
 
     Returns
     -------
@@ -91,92 +106,78 @@ def snap_measurements(
     ([0.5, 0.1], [0.02, 0.0])
     """
     whole = as_network(network)
-    frame = _as_frame(table)
+    rows = as_table(table, sep=sep, what="measurements")
     if keep not in ("all", "near"):
         raise NetworkError(f"keep must be 'all' or 'near', got {keep!r}; 'near' leaves distant rows out")
-    values = _numbers(frame, value)
-    variances = None if noise is None else _numbers(frame, noise)
-    columns = _coordinate_columns(frame, x, y, edge)
-    if columns is None:
-        points = _from_addresses(whole, frame, _edge_column(frame, edge), (distance, fraction, start))
-        rows = np.arange(len(frame))
-        return Measurements(points, values, np.zeros(len(frame)), rows, variances)
-    xy = np.column_stack([_numbers(frame, name) for name in columns])
-    system = crs if crs is not None else _usual_crs(columns, whole)
-    if limit is None or not limit >= 0:
+    values = rows.numbers(value)
+    variances = None if noise is None else rows.numbers(noise)
+    columns = _coordinate_columns(rows, x, y, edge)
+    if columns is not None:
+        reach = _as_limit(limit)
+        xy = np.column_stack([rows.numbers(name) for name in columns])
+        chosen = _good(rows, skip_bad=skip_bad)
+        system = crs if crs is not None else _usual_crs(columns, whole)
+        points, off = whole.locate(xy[chosen], crs=system)
+        is_near = _within(rows, chosen, off, (reach, _unit(whole)), is_strict=keep == "all" and not skip_bad)
+        points, off, chosen = points[is_near], off[is_near], chosen[is_near]
+    else:
+        column = _edge_column(rows, edge)
+        along = (distance, fraction, start)
+        points, chosen = _from_addresses(whole, rows, column, along, skip_bad=skip_bad)
+        off = np.zeros(len(chosen))
+    return Measurements(
+        points, values[chosen], off, chosen,
+        None if variances is None else variances[chosen],
+        None if rows.lines is None else rows.lines[chosen],
+        tuple(f"{rows.where(row)}: {reason}" for row, reason in sorted(rows.bad.items())),
+    )  # fmt: skip
+
+
+def _good(table: Table, *, skip_bad: bool) -> IntArray:
+    """Rows in which nothing is wrong so far; without `skip_bad` these must be all."""
+    if not skip_bad:
+        table.require_good(REMEDY)
+    good = np.setdiff1d(np.arange(len(table)), list(table.bad))
+    if not good.size:
+        table.require_good("no row is left: check the columns and what separates them")
+    return good
+
+
+def _as_limit(limit: Any) -> float:
+    if not is_number(limit) or not limit >= 0:
         raise NetworkError(
             f"measurements by coordinates need a limit, got {limit}; say how far off the network they may "
             "lie, as in limit=50.0"
         )
-    points, off = whole.locate(xy, crs=system)
-    rows = _within(off, limit, keep)
-    kept = None if variances is None else variances[rows]
-    return Measurements(points[rows], values[rows], off[rows], rows, kept)
+    return float(limit)
 
 
-def _as_frame(table: Any, what: str = "measurements") -> Any:
-    """The table as a DataFrame with at least one row."""
-    import pandas as pd  # noqa: PLC0415 - slow to load, and only tables need it
-
-    if isinstance(table, str | Path):
-        try:
-            table = pd.read_csv(table)
-        except (OSError, ValueError) as cause:
-            raise NetworkError(f"{str(table)!r} is no CSV that can be read: {cause}; check it") from cause
-    if not isinstance(table, pd.DataFrame):
-        raise NetworkError(
-            f"{what} must be a DataFrame or the path of a CSV, got {type(table).__name__}; "
-            "make one with pandas.DataFrame(...)"
-        )
-    if not len(table):
-        raise NetworkError(f"{what} must have a row, got an empty table; check the file")
-    return table
+def _unit(network: Network) -> str:
+    """Of distances on the map, after a blank; nothing where nobody knows it."""
+    return f" {network.report.map_unit}" if network.report.map_unit else ""
 
 
-def _column(frame: Any, name: str) -> Any:
-    if name not in frame.columns:
-        raise NetworkError(
-            f"no column is called {name!r}; there are {quoted(frame.columns)}; name one of them"
-        )
-    return frame[name]
-
-
-def _numbers(frame: Any, name: str) -> FloatArray:
-    """A column of finite numbers; the first that is none is named by its row."""
-    import pandas as pd  # noqa: PLC0415 - as above
-
-    column = _column(frame, name)
-    numbers: FloatArray = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
-    bad = np.flatnonzero(~np.isfinite(numbers))
-    if bad.size:
-        first = column.tolist()[bad[0]]
-        more = f" (and {bad.size - 1} more)" if bad.size > 1 else ""
-        raise NetworkError(
-            f"column {name!r} must hold finite numbers, got {first!r} in row {bad[0]}{more}; "
-            "fill or drop such rows"
-        )
-    return numbers
-
-
-def _coordinate_columns(frame: Any, x: str | None, y: str | None, edge: str | None) -> tuple[str, str] | None:
+def _coordinate_columns(
+    table: Table, x: str | None, y: str | None, edge: str | None
+) -> tuple[str, str] | None:
     """Columns of the coordinates, None if the table has addresses."""
     if (x is None) != (y is None):
         raise NetworkError("coordinates need two columns, got one; pass both x= and y=")
     if x is not None and y is not None:
         return x, y
-    if edge is not None or any(name in frame.columns for name in USUAL_EDGES):
+    if edge is not None or any(name in table.columns for name in USUAL_EDGES):
         return None
     for first, second in USUAL_COORDINATES:
-        if first in frame.columns and second in frame.columns:
+        if first in table.columns and second in table.columns:
             return first, second
     raise NetworkError(
         "measurements need coordinates or addresses, got the columns "
-        f"{quoted(frame.columns)}; say x= and y=, or edge= and distance="
+        f"{quoted(table.columns)}; say x= and y=, or edge= and distance="
     )
 
 
-def _edge_column(frame: Any, edge: str | None) -> str:
-    return edge if edge is not None else next(name for name in USUAL_EDGES if name in frame.columns)
+def _edge_column(table: Table, edge: str | None) -> str:
+    return edge if edge is not None else next(name for name in USUAL_EDGES if name in table.columns)
 
 
 def _usual_crs(columns: tuple[str, str], network: Network) -> Any:
@@ -186,23 +187,44 @@ def _usual_crs(columns: tuple[str, str], network: Network) -> Any:
 
 
 def _from_addresses(
-    network: Network, frame: Any, edge: str, along: tuple[str | None, str | None, str | None]
-) -> Points:
-    """Points from edge ids and distances or fractions; a wrong one is named by its row."""
+    network: Network,
+    table: Table,
+    edge: str,
+    along: tuple[str | None, str | None, str | None],
+    *,
+    skip_bad: bool = False,
+) -> tuple[Points, IntArray]:
+    """Points from edge ids and distances or fractions, and their rows; a wrong one is named by its row."""
     distance, fraction, start = along
     if distance is None and fraction is None:
-        distance = "distance" if "distance" in frame.columns or "fraction" not in frame.columns else None
+        distance = "distance" if "distance" in table.columns or "fraction" not in table.columns else None
         fraction = "fraction" if distance is None else None
-    ids = _known_ids(network, _column(frame, edge).tolist())
+    ids = _known_ids(network, table.column(edge))
     measured = {
-        "distance": None if distance is None else _numbers(frame, distance),
-        "fraction": None if fraction is None else _numbers(frame, fraction),
+        "distance": None if distance is None else table.numbers(distance),
+        "fraction": None if fraction is None else table.numbers(fraction),
     }
-    ends = None if start is None else _column(frame, start).tolist()
+    ends = None if start is None else _by_text(table.column(start), network.graph.vertex_ids)
+    rows = _good(table, skip_bad=skip_bad)
+
+    def points_of(chosen: IntArray) -> Points:
+        names = [ids[row] for row in chosen]
+        begun = None if ends is None else [ends[row] for row in chosen]
+        there = {name: None if each is None else each[chosen] for name, each in measured.items()}
+        return network.points(names, there["distance"], fraction=there["fraction"], start=begun)
+
     try:
-        return network.points(ids, measured["distance"], fraction=measured["fraction"], start=ends)
-    except BaseError as cause:
-        raise NetworkError(f"an address in column {edge!r} is not on the network: {cause}") from cause
+        return points_of(rows), rows
+    except BaseError:
+        for row in rows.tolist():
+            try:
+                points_of(np.array([row]))
+            except BaseError as cause:
+                table.note_bad(row, f"an address in column {edge!r} is not on the network: {cause}")
+                if not skip_bad:
+                    break
+        rows = _good(table, skip_bad=skip_bad)
+        return points_of(rows), rows
 
 
 def _known_ids(network: Network, asked: Sequence[Any]) -> list[Hashable]:
@@ -218,26 +240,41 @@ def _by_text(asked: Sequence[Any], names: Iterable[Hashable]) -> list[Hashable]:
     return [name if name in known else by_text.get(str(name), name) for name in asked]
 
 
-def _within(off: FloatArray, limit: float, keep: str, what: str = "measurements") -> IntArray:
-    """Rows within the limit."""
-    beyond = np.flatnonzero(~(off <= limit))
-    if beyond.size and keep == "all":
-        shown = ", ".join(f"{row} ({off[row]:.4g} off)" for row in beyond[:LISTED_ROWS].tolist())
-        more = ", ..." if beyond.size > LISTED_ROWS else ""
+def _within(
+    table: Table,
+    rows: IntArray,
+    off: FloatArray,
+    limit: tuple[float, str],
+    *,
+    what: str = "measurements",
+    is_strict: bool,
+) -> BoolArray:
+    """Which rows lie within the limit; the others are noted, or refused together."""
+    reach, unit = limit
+    is_near = off <= reach
+    beyond = np.flatnonzero(~is_near)
+    for k in beyond.tolist():
+        reason = f"a place must lie within {reach:g}{unit} of the network, got {off[k]:.4g}{unit}"
+        table.note_bad(rows[k], reason)
+    if beyond.size and is_strict:
+        by_row = dict(zip(rows.tolist(), off.tolist(), strict=True))
+        way_out = ", or pass keep='near'" if what == "measurements" else ""
+        shown = table.listed(rows[beyond], lambda row: f" ({by_row[row]:.4g}{unit} off)")
         raise NetworkError(
-            f"{what} must lie within {limit:g} of the network, got {beyond.size} of {len(off)} beyond: "
-            f"rows {shown}{more}; raise limit, check the coordinate system, or pass keep='near'"
+            f"{what} must lie within {reach:g}{unit} of the network, got {beyond.size} of {len(off)} "
+            f"beyond: {shown}; raise limit or check the coordinate system{way_out}"
         )
-    if beyond.size == len(off):
+    if not is_near.any():
         raise NetworkError(
-            f"some measurement must lie within {limit:g} of the network, got none, the nearest is "
-            f"{off.min():.4g} off; check the coordinate system"
+            f"some measurement must lie within {reach:g}{unit} of the network, got none, the nearest is "
+            f"{off.min():.4g}{unit} off; check the coordinate system"
         )
-    return np.flatnonzero(off <= limit)
+    return is_near
 
 
 # Tables without values: places where one may measure, and stretches where nobody may.
 
+MEND = "correct or delete such rows"
 USUAL_NODES = ("node", "vertex", "junction")
 
 
@@ -275,26 +312,29 @@ def read_places(
     >>> read_places(netbo.interval(2.0), table).z.tolist()
     [0.5, 1.5]
     """
-    whole, frame = as_network(network), _as_frame(table, "places")
-    if any(name in frame.columns for name in USUAL_EDGES):
-        return _from_addresses(whole, frame, _edge_column(frame, None), (None, None, None))
-    node = next((name for name in USUAL_NODES if name in frame.columns), None)
+    whole, rows = as_network(network), as_table(table, what="places")
+    if any(name in rows.columns for name in USUAL_EDGES):
+        return _from_addresses(whole, rows, _edge_column(rows, None), (None, None, None))[0]
+    node = next((name for name in USUAL_NODES if name in rows.columns), None)
     if node is not None:
-        names = _by_text(frame[node].tolist(), [*whole.graph.vertex_ids, *whole.addresses.ends])
+        rows.require_good(MEND)
+        names = _by_text(rows.column(node), [*whole.graph.vertex_ids, *whole.addresses.ends])
         return whole.points(vertex=names)
-    columns = next((pair for pair in USUAL_COORDINATES if set(pair) <= set(frame.columns)), None)
+    columns = next((pair for pair in USUAL_COORDINATES if set(pair) <= set(rows.columns)), None)
     if columns is None:
         raise NetworkError(
             "places need columns edge and distance, node, x and y, or lon and lat, got "
-            f"{quoted(frame.columns)}; rename them"
+            f"{quoted(rows.columns)}; rename them"
         )
     if limit is None or not limit >= 0:
         raise NetworkError(
             f"places by coordinates need a limit, got {limit}; say how far off the network they may lie"
         )
-    xy = np.column_stack([_numbers(frame, name) for name in columns])
+    xy = np.column_stack([rows.numbers(name) for name in columns])
+    rows.require_good(MEND)
     points, off = whole.locate(xy, crs=crs if crs is not None else _usual_crs(columns, whole))
-    return points[_within(off, limit, "all", "places")]
+    _within(rows, np.arange(len(rows)), off, (limit, _unit(whole)), what="places", is_strict=True)
+    return points
 
 
 def read_stretches(network: Network | MetricGraph, table: Any) -> list[tuple[Hashable, float, float]]:
@@ -325,14 +365,18 @@ def read_stretches(network: Network | MetricGraph, table: Any) -> list[tuple[Has
     >>> read_stretches(netbo.star(3), table)
     [(0, 0.2, 0.4), (1, 0.0, 1.0)]
     """
-    whole, frame = as_network(network), _as_frame(table, "stretches")
-    known = [name for name in USUAL_EDGES if name in frame.columns]
+    whole, rows = as_network(network), as_table(table, what="stretches")
+    known = [name for name in USUAL_EDGES if name in rows.columns]
     if not known:
         raise NetworkError(
-            f"stretches need the columns edge, from and to, got {quoted(frame.columns)}; rename them"
+            f"stretches need the columns edge, from and to, got {quoted(rows.columns)}; rename them"
         )
-    ids = _known_ids(whole, frame[known[0]].tolist())
-    begin, end = (_numbers_or_none(frame, name) for name in ("from", "to"))
+    ids = _known_ids(whole, rows.column(known[0]))
+    begin, end = (
+        rows.numbers(name, may_lack=True) if name in rows.columns else np.full(len(rows), np.nan)
+        for name in ("from", "to")
+    )
+    rows.require_good(MEND)
     try:
         length = np.array([whole.graph.length_of(name) for name in ids])
     except BaseError as cause:
@@ -343,15 +387,6 @@ def read_stretches(network: Network | MetricGraph, table: Any) -> list[tuple[Has
         row = int(off[0])
         raise NetworkError(
             f"a stretch must run from its smaller distance to the larger within its edge, got {begin[row]:g} "
-            f"to {end[row]:g} of {length[row]:g} on edge {ids[row]!r} in row {row}; mend it"
+            f"to {end[row]:g} of {length[row]:g} on edge {ids[row]!r} in {rows.where(row)}; mend it"
         )
     return list(zip(ids, begin.tolist(), end.tolist(), strict=True))
-
-
-def _numbers_or_none(frame: Any, name: str) -> FloatArray:
-    """A column of finite numbers, NaN where a cell is empty or there is no such column."""
-    numbers = np.full(len(frame), np.nan)
-    if name in frame.columns:
-        is_given = frame[name].notna().to_numpy()
-        numbers[is_given] = _numbers(frame.assign(**{name: frame[name].fillna(0.0)}), name)[is_given]
-    return numbers

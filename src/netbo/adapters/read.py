@@ -5,12 +5,13 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from netbo.adapters.assembly.assemble import assemble
 from netbo.adapters.netbo_json import FORMAT, read_network
 from netbo.adapters.network import Network, as_network
 from netbo.adapters.topohub import KEY
+from netbo.checks import is_number
 from netbo.errors import NetworkError
 from netbo.files import read_json
 from netbo.geometry import MetricGraph
@@ -75,6 +76,7 @@ def read(source: Any, *, format: str | None = None, **options: Any) -> Network: 
         return read_network(source)
     reader = _reader(kind)
     _refuse_options(options, _options_of(reader), kind)
+    _require_kinds(options, _options_of(reader))
     network: Network = reader(source, **options)
     return network
 
@@ -167,6 +169,32 @@ def _options_of(reader: Callable[..., Any]) -> Mapping[str, Any]:
         rest = inspect.signature(assemble).parameters.items()
         found |= {name: each for name, each in rest if each.kind is each.KEYWORD_ONLY}
     return found
+
+
+def option_names() -> list[str]:
+    """Options that any reader has."""
+    found = {name for kind in READERS for name in _options_of(_reader(kind))}
+    return sorted(found | {"format"})
+
+
+KINDS: dict[Any, tuple[Callable[[Any], bool], str]] = {  # of options, by their annotation
+    bool: (lambda value: isinstance(value, bool), "True or False"),
+    float: (is_number, "a number"),
+    str: (lambda value: isinstance(value, str), "text"),
+    type(None): (lambda value: value is None, "None"),
+}
+
+
+def _require_kinds(options: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    """Refuse values that are not of the kind which the signature of the reader names."""
+    for name, value in options.items():
+        annotation = known[name].annotation
+        kinds = [KINDS.get(each) for each in get_args(annotation) or (annotation,)]
+        checked = [each for each in kinds if each is not None]
+        if len(checked) == len(kinds) and not any(is_kind(value) for is_kind, _ in checked):
+            words = " or ".join(words for _, words in checked)
+            usual = known[name].default
+            raise NetworkError(f"{name} must be {words}, got {value!r:.60}; leave it out for {usual!r}")
 
 
 def _refuse_options(options: Mapping[str, Any], known: Mapping[str, Any], what: str) -> None:

@@ -3,6 +3,9 @@
 A command's module is imported when the command is called: listing the commands needs no numerics.
 """
 
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from traceback import format_exc
 from typing import IO, Any
@@ -12,6 +15,7 @@ import click
 from netbo import __version__
 from netbo.errors import BaseError
 
+COMMAND = "netbo.command"  # key of the command under way
 UNEXPECTED, WRONG_INPUT = 1, 2  # exit codes; click uses 2 for options it does not know
 
 EXIT_CODES = """
@@ -79,7 +83,9 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a name, imported now."""
         command = super().get_command(ctx, cmd_name)
-        return command.load() if isinstance(command, LazyCommand) else command
+        loaded = command.load() if isinstance(command, LazyCommand) else command
+        ctx.meta[COMMAND] = loaded  # for the words of its errors
+        return loaded
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands from their entries."""
@@ -87,6 +93,49 @@ class LazyGroup(click.Group):
             formatter.write_dl(
                 [(name, self.commands[name].get_short_help_str()) for name in sorted(self.commands)]
             )
+
+
+# Messages are written in Python's words, name=value. Where they are said in a shell they name its options.
+
+
+def in_shell_words(message: str, spelled: Mapping[str, str]) -> str:
+    """A message with the shell's spelling of keywords: `spelled` maps each to the option that begins it.
+
+    >>> in_shell_words("choose with layer=, or pass node=True", {"layer": "--read layer=", "node": "--node "})
+    'choose with --read layer=..., or pass --node'
+    >>> in_shell_words("max_cell=0.1 is too fine; raise max_cell", {"max_cell": "--max-cell "})
+    '--max-cell 0.1 is too fine; raise --max-cell'
+    """
+    for phrase, option in spelled.items():
+        if "=" in phrase:
+            message = message.replace(phrase, option)
+        elif re.search(rf"\b{phrase}\b", message):
+            begin = rf"(?<![\w'\".-]){phrase}"
+            keyword = rf"{begin}=('[^']*'|\"[^\"]*\"|[\w.:/+-]*\w)?"
+            for found in reversed(list(re.finditer(keyword, message))):
+                message = message[: found.start()] + _with_value(option, found[1]) + message[found.end() :]
+            if "_" in phrase and option.endswith(" "):
+                message = re.sub(rf"{begin}\b", option.rstrip(), message)
+    return message
+
+
+def _with_value(option: str, value: str | None) -> str:
+    if option.endswith("="):  # NAME=VALUE, in the words of JSON
+        words = {None: "...", "True": "true", "False": "false", "None": "null"}
+        return option + words.get(value, (value or "").strip("'\""))
+    return option.rstrip() if value in (None, "True") else option + value
+
+
+@contextmanager
+def spoken(spelled: Callable[[], Mapping[str, str]]) -> Iterator[None]:
+    """Errors of ours in the words of the shell; `spelled` is asked only if there is one."""
+    try:
+        yield
+    except BaseError as error:
+        said = in_shell_words(str(error), spelled())
+        if said == str(error):
+            raise
+        raise type(error)(said) from error
 
 
 class MainGroup(LazyGroup):
@@ -102,9 +151,21 @@ class MainGroup(LazyGroup):
             if ctx.params.get("debug"):
                 click.echo(format_exc(), err=True)
             is_ours = isinstance(error, BaseError)
-            message = str(error) if is_ours else f"unexpected {type(error).__name__}: {error}"
+            message = (
+                in_shell_words(str(error), _own_options(ctx))
+                if is_ours
+                else f"unexpected {type(error).__name__}: {error}"
+            )
             click.echo(f"error: {' '.join(message.split())}", err=True)
             ctx.exit(WRONG_INPUT if is_ours else UNEXPECTED)
+
+
+def _own_options(ctx: click.Context) -> dict[str, str]:
+    """Options of the command that was called, by the keywords that Python has for them."""
+    command = ctx.meta.get(COMMAND)
+    options = [each for each in getattr(command, "params", ()) if isinstance(each, click.Option)]
+    longest = {str(each.name): max(each.opts, key=len) for each in options}
+    return {name: f"{option} " for name, option in longest.items() if option == f"--{name.replace('_', '-')}"}
 
 
 @click.group(cls=MainGroup, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})

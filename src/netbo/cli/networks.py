@@ -8,8 +8,9 @@ from typing import Any
 import click
 from rich.console import Console
 
-from netbo.adapters import Measurements, Network, read, snap_measurements
-from netbo.adapters.export import write_findings, write_map
+from netbo.adapters import Measurements, Network, read
+from netbo.adapters.export import write_csv, write_findings, write_map
+from netbo.cli.app import spoken
 from netbo.cli.options import (
     COUNT,
     PATH,
@@ -20,8 +21,10 @@ from netbo.cli.options import (
     objective_option,
     optimizer_options,
     parse_options,
+    read_measurements,
     read_network,
     read_option,
+    reader_words,
     search_options,
     show_warnings,
 )
@@ -55,12 +58,13 @@ def inspect(network: str, options: tuple[str, ...], out: Path | None, as_json: b
     our own .json) or a name such as sndlib/newyork.
     """
     chosen = parse_options(options)
-    try:
-        read_in = read(network, **chosen)
-    except UnmeasuredError as unknown:
-        # To look at a network one need not know how long it is; to search it one must.
-        click.echo(f"warning: {in_shell(str(unknown))}; shown as if they were", err=True)
-        read_in = read(network, **chosen, coordinates_are_lengths=True)
+    with spoken(reader_words):
+        try:
+            read_in = read(network, **chosen)
+        except UnmeasuredError as unknown:
+            # To look at a network one need not know how long it is; to search it one must.
+            click.echo(f"warning: {in_shell(str(unknown))}; shown as if they were", err=True)
+            read_in = read(network, **chosen, coordinates_are_lengths=True)
     report = read_in.report
     text = json.dumps(report.as_dict(), indent=2, ensure_ascii=False) if as_json else in_shell(str(report))
     click.echo(text)
@@ -125,7 +129,7 @@ def maximize(
 def _write_outputs(result: Result, network: Network, out: Path) -> list[Path]:
     """Table, pictures, GeoPackage and page of a run; without any value the table alone."""
     written = [out / "table.csv"]
-    result.history.to_csv(written[0])
+    write_csv(written[0], result.history.reset_index())
     if not result.optimizer.history.having(Status.OBSERVED):
         return written
     written.append(save_picture(result.plot(), out / "map.png"))
@@ -178,10 +182,7 @@ def suggest(
     """From measurements in a CSV file to the next places to measure, the best place so far, and a map."""
     draw_without_window()
     source = read_network(network, options)
-    named = {"noise": noise_column, **columns}
-    measured = snap_measurements(
-        source, data, **{name: each for name, each in named.items() if each is not None}
-    )
+    measured = read_measurements(source, data, {"noise": noise_column, **columns})
     optimizer = Optimizer(source, separation=separation, candidates=tables.on(source), **settings)
     optimizer.tell(measured.points, measured.values, noise=measured.noise)
     summary = optimizer.summary()  # before anything is asked for: what is pending is no warning
@@ -228,7 +229,7 @@ def _write_suggestions(
 
     out.mkdir(parents=True, exist_ok=True)
     written = [out / "next.csv"]
-    pd.DataFrame(rows).to_csv(written[0], index=False)
+    write_csv(written[0], pd.DataFrame(rows))
     if network.graph.dimension is not None:
         posterior = optimizer.posterior
         fields = {"mean": posterior.mean, "sd": posterior.std}

@@ -3,10 +3,9 @@
 import getpass
 import inspect
 import json
-import re
 import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce, wraps
 from importlib import import_module
@@ -15,19 +14,24 @@ from typing import Any
 
 import click
 
-from netbo.adapters import Network, read, read_places, read_stretches
-from netbo.cli.app import STUDY_EXIT_CODES
+from netbo.adapters import Measurements, Network, read, read_places, read_stretches, snap_measurements
+from netbo.adapters.read import option_names
+from netbo.cli.app import STUDY_EXIT_CODES, in_shell_words, spoken
 from netbo.errors import ParameterError
 from netbo.geometry import Point
 from netbo.optimize import CandidatePlaces, Forbidden
 from netbo.optimize.arguments import Candidates
 from netbo.studies import Study, StudyError, study_names
 from netbo.studies.storages import default_journal
-from netbo.wording import quoted
+from netbo.wording import counted, quoted
 
 PATH = click.Path(path_type=Path)
 COUNT = click.IntRange(min=1)
 SECONDS = click.FloatRange(min=0, min_open=True)
+COLUMN_WORDS = {
+    name: f"--{name.replace('_', '-')} "
+    for name in ("value", "x", "y", "edge", "distance", "crs", "limit", "sep", "skip_bad")
+}
 SQLITE = "sqlite:///"  # before the path of a file
 
 Body = Callable[..., None]
@@ -72,7 +76,8 @@ def read_network(source: str, options: Sequence[str] = ()) -> Network:
 
     What its report warns of is said once, on stderr.
     """
-    network = read(source, **parse_options(options))
+    with spoken(reader_words):
+        network = read(source, **parse_options(options))
     show_warnings(network)
     return network
 
@@ -84,22 +89,29 @@ def show_warnings(network: Network) -> None:
 
 
 def in_shell(text: str) -> str:
-    """A sentence for Python in the words of the shell.
+    """A sentence of a reader in the words of the shell.
 
     >>> in_shell("join them with snap=0.2 or node=True, or pass lengths='drawn'")
     'join them with --read snap=0.2 or --read node=true, or pass --read lengths=drawn'
     """
-    return READER_WORDS.sub(lambda found: f"--read {found[1]}={_typed(found[2])}", text)
+    return in_shell_words(text, reader_words())
 
 
-def _typed(value: str) -> str:
-    return value.lower() if value in ("True", "False") else value.strip("'")
+def reader_words() -> dict[str, str]:
+    """Options of readers, by their keywords."""
+    return {name: f"--read {name}=" for name in option_names()}
 
 
-READER_WORDS = re.compile(
-    r"\b(coordinates_are_lengths|crs|gap_tolerance|length|lengths|merge_duplicates|node|scale|snap|unit)="
-    r"('[^']*'|[\w.+-]*\w|)"
-)
+def read_measurements(network: Network, data: Path, columns: Mapping[str, Any]) -> Measurements:
+    """The measurements of a CSV file on a network; rows that were left out are listed on stderr."""
+    given = {name: each for name, each in columns.items() if each is not None}
+    with spoken(lambda: {"keep='near'": "--skip-bad", **COLUMN_WORDS}):
+        measured = snap_measurements(network, data, **given)
+    if measured.skipped:
+        click.echo(f"left out {counted(len(measured.skipped), 'row')} of {data.name}:", err=True)
+        for each in measured.skipped:
+            click.echo(f"  {each}", err=True)
+    return measured
 
 
 def parse_options(options: Sequence[str]) -> dict[str, Any]:
@@ -115,7 +127,7 @@ def parse_options(options: Sequence[str]) -> dict[str, Any]:
             raise ParameterError(f"--read must be name=value, got {option!r}; try --read snap=0.5")
         try:
             value = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             value = text.strip()
         values[name.strip().replace("-", "_")] = value
     return values
@@ -131,8 +143,14 @@ def column_options(noise: str) -> Callable[[Body], Body]:
         click.option("--distance", help="Column of distances along the edges."),
         click.option("--noise-column", noise, help="Column of noise variances."),
         click.option("--crs", help="Coordinate system of x and y, if not that of the network: EPSG:4326."),
-        click.option("--limit", type=float, help="Farthest a place may lie off the network, in its unit."),
-    )
+        click.option(
+            "--limit", type=float,
+            help="Farthest a place may lie off the network, in its unit (metres on a map).  "
+            "[required with coordinates]",
+        ),
+        click.option("--sep", help="What separates cells: , ; | or tab. By default as in the first line."),
+        click.option("--skip-bad", is_flag=True, help="Leave out rows that are wrong, and list them."),
+    )  # fmt: skip
 
 
 # Searches

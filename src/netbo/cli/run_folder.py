@@ -17,7 +17,7 @@ from typing import Any
 import netbo
 from netbo.adapters import Network, content_hash, read_network, write_network
 from netbo.errors import NetworkError, ObservationError, ParameterError
-from netbo.files import replacing
+from netbo.files import as_cell, from_cell, replacing
 from netbo.geometry import Point, Points
 from netbo.optimize import Optimizer, Status, Trial
 from netbo.studies import State, Study
@@ -230,14 +230,16 @@ def write_observations(path: Path, network: Network, trials: Sequence[Trial]) ->
     corners = network.coordinates(points)[:, :2].tolist() if is_drawn else [("", "")] * len(trials)
     rows = [
         [
-            trial.id, address.edge_id, float(address.distance), float(address.fraction), *xy,
+            trial.id, str(address.edge_id), float(address.distance), float(address.fraction), *xy,
             trial.value, trial.noise, trial.status.value, _escaped(trial.note),
             trial.point.edge, trial.point.z,
         ]
         for trial, address, xy in zip(trials, network.address(points), corners, strict=True)
     ]  # fmt: skip
     with replacing(path) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
+        csv.writer(file, lineterminator="\n").writerows(
+            [COLUMNS, *([as_cell(each) for each in row] for row in rows)]
+        )
 
 
 def read_observations(path: Path, network: Network) -> tuple[list[Trial], bytes]:
@@ -264,7 +266,7 @@ def _read_trial(path: Path, network: Network, number: int, cells: Sequence[str])
             value=float(values["value"]) if values["value"] else None,
             noise=float(values["noise"]) if values["noise"] else None,
             order=number,
-            note=_unescaped(values["note"]),
+            note=_unescaped(from_cell(values["note"])),
         )
     except (ValueError, NetworkError) as reason:
         raise ObservationError(

@@ -9,10 +9,10 @@ import click
 import numpy as np
 import pandas as pd
 
-from netbo.adapters import Measurements, snap_measurements
+from netbo.adapters import Measurements
 from netbo.adapters.export import GEOJSON, GEOPACKAGE, write_csv
 from netbo.arrays import BoolArray
-from netbo.cli.options import PATH, StudyRef, column_options, study_command, study_options
+from netbo.cli.options import PATH, StudyRef, column_options, read_measurements, study_command, study_options
 from netbo.cli.output import draw_without_window, print_json, save_picture, trial_rows
 from netbo.errors import ObservationError, ParameterError
 from netbo.files import replacing
@@ -46,8 +46,7 @@ def import_(ref: StudyRef, data: Path, only_new: bool, again: bool, **columns: A
     if again and only_new:
         raise ParameterError("--again adds every row and --only-new does not, got both; choose one")
     study = ref.open()
-    given = {name: each for name, each in columns.items() if each is not None}
-    measured = snap_measurements(study.network, data, **given)
+    measured = read_measurements(study.network, data, columns)
     noise, known = _checked_noise(measured), _known_rows(study, measured)
     if known.any() and not (again or only_new):
         raise ParameterError(
@@ -57,7 +56,7 @@ def import_(ref: StudyRef, data: Path, only_new: bool, again: bool, **columns: A
     points = list(measured.points)
     added = [
         study.add_observation(
-            points[k], measured.values[k], noise[k], note=f"{data.name}, row {measured.rows[k]}"
+            points[k], measured.values[k], noise[k], note=f"{data.name}, {measured.where(k)}"
         )
         for k in range(len(known))
         if not (only_new and known[k])
@@ -69,11 +68,11 @@ def _checked_noise(measured: Measurements) -> list[float | None]:
     """Noise variances; a row that could not be told is named before any is."""
     noise = measured.noise
     variances: list[float | None] = [None] * len(measured) if noise is None else noise.tolist()
-    for row, value, variance in zip(measured.rows.tolist(), measured.values.tolist(), variances, strict=True):
+    for k, (value, variance) in enumerate(zip(measured.values.tolist(), variances, strict=True)):
         try:
             as_told(value, variance)
         except ObservationError as cause:
-            raise ObservationError(f"row {row}: {cause}") from cause
+            raise ObservationError(f"{measured.where(k)}: {cause}") from cause
     return variances
 
 
@@ -105,7 +104,7 @@ def _print_import(ref: StudyRef, study: Study, measured: Measurements, added: li
     if ref.as_json:
         print_json({
             "study": study.name, "unit": study.graph.unit,
-            "added": added, "left_out": left_out, "farthest_off": off,
+            "added": added, "left_out": left_out, "skipped": measured.skipped, "farthest_off": off,
         })  # fmt: skip
         return
     unit = f" {study.graph.unit}" if study.graph.unit else ""

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 import netbo
+from netbo.adapters.export import write_csv
 from netbo.errors import BaseError, ParameterError
 from netbo.experiments.cell import COLUMNS, Repeatable, Run, rows_of, run_cell
 from netbo.experiments.spec import Spec
@@ -154,9 +155,9 @@ def tidy(
 def write_table(table: pd.DataFrame, out: Path) -> None:
     """table.parquet and table.csv."""
     require("pyarrow", extra="paper", purpose="writing Parquet")
-    for name, write in ((f"{TABLE}.parquet", table.to_parquet), (f"{TABLE}.csv", table.to_csv)):
-        with replacing(out / name) as unfinished:
-            write(unfinished, index=False)
+    with replacing(out / f"{TABLE}.parquet") as unfinished:
+        table.to_parquet(unfinished, index=False)
+    write_csv(out / f"{TABLE}.csv", table)
 
 
 def _finished(

@@ -110,7 +110,7 @@ def assemble(
     pieces, vertices = detach_ends(pieces, outcomes, vertices)
     pieces, duplicates = _find_duplicates(draft, pieces, is_merged=merge_duplicates)
     built = build_graph(draft, pieces, vertices, chosen, projected)
-    blocked = [(vertex, _as_names(edges, links)) for vertex, edges in barriers]
+    blocked = [(vertex, _as_names(edges, links)) for vertex, edges in _as_pairs(barriers)]
     graph = block(built, blocked, draft, pieces, vertices)
     addresses = make_addresses(draft, outcomes, chosen, pieces, vertices, built)
     graph = replace(graph, addresses=addresses)
@@ -258,6 +258,18 @@ def _find_duplicates(
     found = find_duplicates(pieces.tails[kept], pieces.heads[kept], pieces.lengths[kept], curves)
     named = found.named([draft.ids[link] for link in pieces.link[kept].tolist()])
     return merge_duplicate_pieces(pieces, kept, found) if is_merged else pieces, named
+
+
+def _as_pairs(barriers: Any) -> list[tuple[Hashable, Any]]:
+    """Barriers as pairs of a vertex and its edges; JSON has lists for tuples."""
+    try:
+        pairs = [(vertex, edges) for vertex, edges in barriers]
+        set(vertex for vertex, _ in pairs)  # noqa: C401 - ids must be hashable
+    except (TypeError, ValueError) as cause:
+        raise NetworkError(
+            f"barriers must be pairs of a vertex and edge ids, got {barriers!r:.60}; try [(vertex, [edge])]"
+        ) from cause
+    return pairs
 
 
 def _as_names(edges: Any, links: Links) -> list[Hashable]:
