@@ -68,3 +68,7 @@ class StudyFileError(BaseError, OSError):
 
 class BudgetError(ExhaustedError):
     """Every evaluation of the budget is made or under way."""
+
+
+class AccuracyWarning(UserWarning):
+    """An answer with fewer digits than usual; the message says why, and what would keep them."""

@@ -2,11 +2,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 import netbo
 from netbo import ESTIMATED, Matern, Observations, Points, condition
-from netbo.errors import NumericalError, ObservationError, ParameterError, PointError
+from netbo.errors import AccuracyWarning, NumericalError, ObservationError, ParameterError, PointError
 from netbo.linalg import BlockFactor
 from netbo.posterior.block import BlockPosterior
 from netbo.posterior.dense import DensePosterior
@@ -250,3 +250,28 @@ def test_no_matrix_over_observations_is_formed():
     tracemalloc.stop()
 
     assert peak < 6e6
+
+
+def test_noise_below_what_a_cell_can_hold_is_raised_with_a_word():
+    """A value inside a cell ties two nodes: at 1e-20 the digits of their difference would be lost."""
+    space = netbo.FiniteElementSpace.build(netbo.interval(3.0), max_cell=0.5)
+    prior = netbo.whittle_matern(space, netbo.Matern(alpha=1.0, range=1.0, sigma=2.0))
+    x = space.graph.points(0, [0.2, 0.9, 1.7, 2.6])
+    values, questions = [0.1, 0.9, 0.3, 0.7], space.graph.points(0, [0.0, 0.4, 1.3, 3.0])
+    with pytest.warns(AccuracyWarning, match=r"3 observations inside cells .* at least 1e-12"):
+        floored = netbo.condition(prior, netbo.Observations(x, values, [1e-20, 1e-20, 1e-20, 0.1]))
+    same = netbo.condition(prior, netbo.Observations(x, values, [4e-12, 4e-12, 4e-12, 0.1]))
+
+    assert_array_equal(floored.mean(questions), same.mean(questions))
+    assert_array_equal(floored.noise, same.noise)
+
+
+def test_noise_at_nodes_may_be_as_small_as_one_likes():
+    """Nothing is felt of 1e-30 of the variance, so nothing is said."""
+    space = netbo.FiniteElementSpace.build(netbo.interval(3.0), max_cell=0.5)
+    prior = netbo.whittle_matern(space, netbo.Matern(alpha=1.0, range=1.0, sigma=2.0))
+    values = [0.1, 0.9, 0.3]
+    posterior = netbo.condition(prior, netbo.Observations(space.nodes[[0, 2, 4]], values), noise=1e-300)
+
+    assert_allclose(posterior.mean(space.nodes[[0, 2, 4]]), values, rtol=1e-13)
+    assert np.isfinite(posterior.log_evidence())

@@ -25,6 +25,7 @@ from netbo.optimize.maximizer import (
 )
 from netbo.optimize.search_space import Surroundings
 from netbo.optimize.summary import Check, Summary, check, summarize, summary_card
+from netbo.optimize.surrogate import scaled
 from netbo.optimize.trials import Status
 from netbo.posterior import Surrogate
 from netbo.wording import in_unit, length, value_label
@@ -90,7 +91,8 @@ class Answers:
     @property
     def posterior(self) -> Surrogate:
         """The surrogate: the objective given the observations, in their own unit and direction."""
-        return self.optimizer.outcome.surrogate
+        outcome = self.optimizer.outcome
+        return scaled(outcome.surrogate, outcome.unit)
 
     def _repr_html_(self) -> str:
         return summary_card(self)
@@ -248,7 +250,8 @@ class Answers:
         False
         """
         optimizer = self.optimizer
-        return check(optimizer.posterior, optimizer.history.observed)
+        outcome = optimizer.outcome
+        return check(outcome.surrogate, optimizer.history.observed, outcome.unit)
 
     def summary(self) -> Summary:
         """What is known and how far it can be trusted.

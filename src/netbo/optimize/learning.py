@@ -4,7 +4,7 @@ What is learned depends on the data and their order alone, never on when it was 
 from its record learns the same.
 """
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Protocol
@@ -33,6 +33,9 @@ from netbo.posterior import (
 from netbo.priors import Prior
 
 NUGGET = 1e-10  # noise of a deterministic objective, in units of sigma^2: what rounding needs
+ORDINARY = 2.0**200  # size of values, and its reciprocal, within which squares and their ratios are numbers
+SMALLEST_NOISE = 1e-200  # in squares of the unit
+LEAST_SIGMA = 2.0**-200  # in the unit, of an amplitude that is not learned: far below the rounding of values
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,7 @@ class SurrogateFit:
     labels: tuple[str, ...]  # of the models
     fits: tuple[Fit, ...]  # one a model; none where the kernel is known
     weights: FloatArray  # of the models, by evidence
+    unit: float = 1.0  # of surrogate and fits: a power of two, other than 1 only where values need it
 
     @property
     def chosen(self) -> int:
@@ -51,6 +55,37 @@ class SurrogateFit:
 
 
 Outcome = SurrogateFit  # its earlier name, until 1.0
+
+
+def unit_of(observations: Observations, *sizes: float) -> float:
+    """The unit a model works in: 1, or the power of two next to values whose squares are no numbers.
+
+    sizes: of what else is in the unit of the values.
+    """
+    own = np.sqrt(observations.noise[observations.has_own_noise])
+    size = max([*np.abs(observations.values), *own, *sizes], default=0.0)
+    if size == 0 or 1 / ORDINARY < size < ORDINARY:
+        return 1.0
+    return float(2.0 ** np.clip(np.frexp(size)[1] - 1, -1022, 1023))
+
+
+def in_unit(observations: Observations, unit: float, sigma: float | None = None) -> Observations:
+    """The observations in the unit of a model; sigma: its amplitude there, if that is not learned.
+
+    What is far below the rounding of the largest value is not there, and noise of their own is at least that
+    of exact values.
+    """
+    values, noise = observations.values, observations.noise
+    if unit != 1:
+        values = observations.values / unit
+        values = np.where(np.abs(values) < 1 / ORDINARY, 0.0, values)
+        noise = noise / unit / unit
+    if sigma is None:  # of equal values the least amplitude that a fit will try
+        sigma = float(np.std(values)) or 1e-3 * max(1.0, float(np.max(np.abs(values), initial=0.0)))
+    least = max(NUGGET * sigma**2, SMALLEST_NOISE)
+    if unit == 1 and not np.any(noise < least):
+        return observations
+    return Observations(observations.points, values, np.maximum(noise, least))
 
 
 class Learner(Protocol):
@@ -156,10 +191,37 @@ class Conditioning:
         """The posterior under the known kernel."""
         noise = NUGGET * self.prior.sigma**2 if self.noise == 0 else self.noise
         regularization = self.settings.regularization(noise, len(observations))
+        unit = max(unit_of(observations), 1.0)  # what is tiny beside sigma may be
+        shrunk = _shrinkage(self.prior, unit)
+        prior = _shrunk(self.prior, unit)
         posterior = condition(
-            self.prior, observations, regularization=regularization, mean=self.settings.mean
+            prior,
+            in_unit(observations, unit, prior.sigma),
+            regularization=None if regularization is None else regularization * shrunk**2,
+            mean=_mean_in(self.settings.mean, unit),
         )
-        return SurrogateFit(posterior, (self.settings.model.label,), (), np.ones(1))
+        return SurrogateFit(posterior, (self.settings.model.label,), (), np.ones(1), unit)
+
+
+def _shrinkage(prior: Prior, unit: float) -> float:
+    """What an amplitude that is not learned is multiplied by in a unit; its noise by the square.
+
+    1 / unit, or what keeps sigma a number. The mean depends on their ratio alone, and a deviation below the
+    rounding of the values is not seen in them.
+    """
+    return 1.0 if unit == 1 else max(1 / unit, LEAST_SIGMA / prior.sigma)
+
+
+def _shrunk(prior: Prior, unit: float) -> Prior:
+    return prior if unit == 1 else prior.rescaled(sigma=prior.sigma * _shrinkage(prior, unit))
+
+
+def _mean_in(mean: Mean, unit: float) -> Mean:
+    return mean / unit if isinstance(mean, int | float) else mean
+
+
+def _noise_in(noise: float | None, unit: float) -> float | None:
+    return noise if noise is None or unit == 1 else max(noise / unit / unit, SMALLEST_NOISE)
 
 
 # Kernels learned as data arrive: one, the best of several, or all of them weighted by evidence.
@@ -226,38 +288,72 @@ class Learned:
 
     def start(self, space: FiniteElementSpace, noise: float | None) -> Learner:
         """A learner for every model."""
-        exact = replace(self.bounds, noise_ratio=(NUGGET, NUGGET))
-        settings = RefitSettings(
-            noise=None if noise == 0 else noise,
-            mean=self.mean,
-            amplitude=self.amplitude,
-            bounds=exact if noise == 0 else self.bounds,
-            beliefs=self.beliefs,
-            every_step=self.every_step,
-        )
-        return ModelSelection(self, [RefitSchedule(settings, model, space) for model in self.models])
+        return ModelSelection(self, space, noise)
 
 
-@dataclass(frozen=True, slots=True)
 class ModelSelection:
     """Models compared by evidence: the best of them, or all of them averaged."""
 
-    settings: Learned
-    schedules: Sequence[RefitSchedule]
+    def __init__(self, settings: Learned, space: FiniteElementSpace, noise: float | None) -> None:
+        self.settings, self.space, self.noise = settings, space, noise
+        self.unit, self.schedules = 0.0, list[RefitSchedule]()
+        self._start_in(1.0)  # models that cannot be built are refused before there are data
+
+    def _start_in(self, unit: float) -> None:
+        """One schedule for each model, of values in a unit; those of the last unit stay."""
+        if unit != self.unit:
+            built = [RefitSchedule(self._common(unit), model, self.space) for model in self.settings.models]
+            if unit != 1 and not self._is_learned:
+                for schedule in built:
+                    self._shrink(schedule, unit)
+            self.unit, self.schedules = unit, built
+
+    def _shrink(self, schedule: RefitSchedule, unit: float) -> None:
+        """Amplitude and noise that are not learned, in a unit."""
+        factor = _shrinkage(schedule.prior, unit)
+        schedule.prior = _shrunk(schedule.prior, unit)
+        schedule.settings = replace(schedule.settings, noise=(self.noise and self.noise * factor**2) or None)
+
+    @property
+    def _is_learned(self) -> bool:
+        """Whether the amplitude is."""
+        return self.settings.amplitude is Amplitude.ESTIMATED
+
+    def _common(self, unit: float) -> RefitSettings:
+        settings, noise = self.settings, self.noise
+        exact = replace(settings.bounds, noise_ratio=(NUGGET, NUGGET))
+        return RefitSettings(
+            noise=_noise_in(noise or None, unit),
+            mean=_mean_in(settings.mean, unit),
+            amplitude=settings.amplitude,
+            bounds=exact if noise == 0 else settings.bounds,
+            beliefs=settings.beliefs,
+            every_step=settings.every_step,
+        )
 
     def learn(self, observations: Observations) -> SurrogateFit:
         """The best model's posterior, or the average of all."""
-        fits = tuple(schedule.fit(observations) for schedule in self.schedules)
+        mean = self.settings.mean
+        sizes = (math.sqrt(self.noise or 0.0), abs(mean) if isinstance(mean, int | float) else 0.0)
+        unit = unit_of(observations, *sizes)
+        if not self._is_learned:
+            unit = max(unit, 1.0)  # what is tiny beside sigma may be
+        self._start_in(unit)
+        sigma = None if self._is_learned else min(schedule.prior.sigma for schedule in self.schedules)
+        scaled = in_unit(observations, unit, sigma)
+        fits = tuple(schedule.fit(scaled) for schedule in self.schedules)
         weights = weights_by_evidence([fit.log_evidence + fit.log_belief for fit in fits])
-        posteriors = [self._regularized(fit) for fit in fits]
+        posteriors = [self._regularized(fit, unit) for fit in fits]
         surrogate: Surrogate = posteriors[int(np.argmax(weights))]
         if self.settings.combination is Combination.AVERAGE and len(fits) > 1:
             surrogate = MixturePosterior(tuple(posteriors), weights)
-        return SurrogateFit(surrogate, tuple(model.label for model in self.settings.models), fits, weights)
+        labels = tuple(model.label for model in self.settings.models)
+        return SurrogateFit(surrogate, labels, fits, weights, unit)
 
-    def _regularized(self, fit: Fit) -> Posterior:
+    def _regularized(self, fit: Fit, unit: float) -> Posterior:
         """The fit's posterior, with another lambda if the rule says so."""
-        wanted = self.settings.regularization(fit.regularization, len(fit.posterior.observations))
-        if wanted == fit.regularization:
+        known = None if fit.regularization is None else fit.regularization * unit * unit
+        wanted = self.settings.regularization(known, len(fit.posterior.observations))
+        if wanted == known:
             return fit.posterior
-        return fit.posterior.with_parameters(fit.prior, wanted)
+        return fit.posterior.with_parameters(fit.prior, _noise_in(wanted, unit))

@@ -194,10 +194,11 @@ def modes(
         taken.append(int(counts[near].sum()))
         remaining &= ~near
     at = search.points[drawn[centres]]
-    half_width = NormalDist().inv_cdf((1 + level) / 2) * surrogate.std(at)
+    quantile = NormalDist().inv_cdf((1 + level) / 2)
+    half_width = [quantile * std for std in surrogate.std(at).tolist()]  # Python's overflow without a word
     found = [
         _mode(point, count / len(samples), len(samples), value, width)
-        for point, count, value, width in zip(at, taken, mean[centres], half_width, strict=True)
+        for point, count, value, width in zip(at, taken, mean[centres].tolist(), half_width, strict=True)
     ]
     return sorted(found, key=lambda mode: -mode.probability)
 
@@ -214,9 +215,9 @@ def _mode(point: Point, probability: float, n: int, mean: float, half_width: flo
         point=point,
         probability=probability,
         probability_error=math.sqrt(probability * (1 - probability) / n),
-        mean=float(mean),
-        low=float(mean - half_width),
-        high=float(mean + half_width),
+        mean=mean,
+        low=mean - half_width,
+        high=mean + half_width,
     )
 
 

@@ -19,7 +19,7 @@ from netbo.optimize.eligibility import EligibleCandidates, places_of
 from netbo.optimize.learning import Learning, SurrogateFit
 from netbo.optimize.maximizer import MaximizerSamples
 from netbo.optimize.presets import CALIBRATED, Preset
-from netbo.optimize.surrogate import Negated
+from netbo.optimize.surrogate import Negated, scaled
 from netbo.optimize.travel import Travel
 from netbo.optimize.trials import History, Status, Suggestion, Trial
 from netbo.posterior import Observations, Surrogate
@@ -218,7 +218,7 @@ class Optimizer(Answers):
 
         Thompson sampling draws a function; on a mesh it is the very one that `ask` will maximize.
         """
-        surrogate = self.with_pending() if self.acquisition.hallucinates else self.maximized
+        surrogate = self.with_pending() if self.acquisition.hallucinates else self._modelled
         return score_function(self.acquisition, surrogate, self._stream(_ASKING, self.history.n_asked))
 
     @property
@@ -234,7 +234,7 @@ class Optimizer(Answers):
         all of them are given the mean of the mixture.
         """
         pending = self.history.pending
-        known, places = self.maximized, tuple(trial.point for trial in pending)
+        known, places = self._modelled, tuple(trial.point for trial in pending)
         base, done = known, 0
         if self._fantasies is not None and self._fantasies[0] is known:
             earlier = self._fantasies[1]
@@ -414,7 +414,7 @@ class Optimizer(Answers):
 
     @property
     def outcome(self) -> SurrogateFit:
-        """What was learned: the surrogate, the fits of all models and their weights."""
+        """What was learned, in the unit of the model: surrogate, fits of all models and their weights."""
         if self._learned is None or self._learned[0] != self.history.version_of_values:
             self.history.require_observed("a model")
             self._learned = (self.history.version_of_values, self._learner.learn(self.observations))
@@ -423,6 +423,11 @@ class Optimizer(Answers):
     @property
     def maximized(self) -> Surrogate:
         """The surrogate of the maximization form: of f, or of -f when minimizing."""
+        return scaled(self._modelled, self.outcome.unit)
+
+    @property
+    def _modelled(self) -> Surrogate:
+        """The same in the unit of the model, where scores and sample paths are compared."""
         outcome = self.outcome
         if self._sign > 0:
             return outcome.surrogate
@@ -435,7 +440,7 @@ class Optimizer(Answers):
     def maximizer(self, draws: int | None = None) -> MaximizerSamples:
         """Where joint samples of the posterior have their best value (the largest, or smallest)."""
         rng = self._stream(_ANSWERING, len(self.history.observed))
-        return MaximizerSamples.draw(self.maximized, self.search, rng, draws)
+        return MaximizerSamples.draw(self._modelled, self.search, rng, draws)
 
     def standing(self) -> tuple[int, float | None]:
         """Evaluations made, failed ones included, and the best value so far: what a bar shows."""

@@ -14,10 +14,11 @@ from netbo.errors import BaseError
 from netbo.geometry import Point, Points, thumbnail
 from netbo.notebook import card
 from netbo.optimize.eligibility import places_of
-from netbo.optimize.learning import SurrogateFit
+from netbo.optimize.learning import NUGGET, SurrogateFit
+from netbo.optimize.surrogate import in_values
 from netbo.optimize.trials import Status, Trial
 from netbo.posterior import Posterior, Surrogate
-from netbo.wording import in_unit, length
+from netbo.wording import counted, in_unit, length
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,7 +135,8 @@ def _model(optimizer: Optimizer, doubt: str | None) -> list[str]:
     if not outcome.fits:
         return [f"kernel     {outcome.labels[0]}, known"]
     fit = outcome.fits[outcome.chosen]
-    noise = "per value" if fit.regularization is None else f"{fit.regularization**0.5:.3g}"
+    size, mean = outcome.unit * fit.prior.sigma, outcome.unit * fit.mean
+    noise = "per value" if fit.regularization is None else f"{outcome.unit * fit.regularization**0.5:.3g}"
     said = {None: "learned", 0.0: "values are exact"}.get(optimizer.noise, "given")
     if doubt:
         noise = doubt if optimizer.noise is None and fit.regularization is not None else f"{noise} ({said})"
@@ -142,7 +144,7 @@ def _model(optimizer: Optimizer, doubt: str | None) -> list[str]:
     return [
         f"kernel     {_kernel(outcome)}",
         f"range      {fit.prior.range:.3g}{unit}: farther apart, values say little of each other",
-        f"noise sd   {noise} ({said}); the function varies by sd {fit.prior.sigma:.3g} around {fit.mean:.3g}",
+        f"noise sd   {noise} ({said}); the function varies by sd {size:.3g} around {mean:.3g}",
         f"trust      {optimizer.check()}",
     ]
 
@@ -171,6 +173,14 @@ def _warnings(optimizer: Optimizer) -> list[str]:
             warnings.append("the search for the parameters did not come to rest; more values will tell")
     if isinstance(outcome.surrogate, Posterior) or outcome.fits:
         warnings += _trust_warnings(optimizer)
+    told, taken = optimizer.observations, outcome.surrogate.observations
+    with np.errstate(under="ignore"):
+        raised = int(np.count_nonzero(told.noise / outcome.unit / outcome.unit < taken.noise))
+    if raised:
+        warnings.append(
+            f"{counted(raised, 'value')} told with less noise than exact values have, "
+            f"{NUGGET:g} of the variance of all: so much is taken"
+        )
     failed = len(optimizer.history.having(Status.FAILED))
     if failed:
         warnings.append(f"{failed} failed, and their places are not asked for again")
@@ -216,7 +226,8 @@ class Check:
     @property
     def residual(self) -> FloatArray:
         """Value minus prediction."""
-        return self.value - self.predicted
+        with np.errstate(over="ignore"):  # of values near the largest there are
+            return self.value - self.predicted
 
     @property
     def standardized(self) -> FloatArray:
@@ -264,12 +275,15 @@ class Check:
         return f"leave-one-out over {len(self.value)} values: {shares}{ending}"
 
 
-def check(surrogate: Surrogate, trials: Sequence[Trial]) -> Check:
-    """Leave-one-out predictions of the observed trials, in the order of the surrogate's observations."""
+def check(surrogate: Surrogate, trials: Sequence[Trial], unit: float = 1.0) -> Check:
+    """Leave-one-out predictions of the observed trials, in the order of the surrogate's observations.
+
+    unit: what the surrogate's values are counted in.
+    """
     left_out = surrogate.leave_one_out()
     return Check(
         id=np.array([trial.id for trial in trials], dtype=np.int64),
-        value=np.asarray(surrogate.observations.values),
-        predicted=left_out.mean,
-        std=np.sqrt(left_out.variance),
+        value=np.array([trial.value for trial in trials], dtype=np.float64),
+        predicted=in_values(left_out.mean, unit),
+        std=in_values(np.sqrt(left_out.variance), unit),
     )

@@ -16,6 +16,8 @@ from netbo.posterior.rank_one import NodalState, Step, Updated
 from netbo.priors import FiniteElementPrior, Prior, field_covariance, interpolated_variance
 
 REFRESH = 16  # observations added by rank one before the next one factors anew
+LEAST_NOISE = 1e-30  # in units of sigma^2: far below what any digit of an answer shows
+LEAST_NOISE_INSIDE = 1e-12  # of points inside cells, which tie two nodes: below, the rest of the cell is lost
 
 
 class BlockPosterior(Posterior):
@@ -40,6 +42,7 @@ class BlockPosterior(Posterior):
     ) -> None:
         super().__init__(prior, observations, regularization=regularization, mean=mean)
         self.data = data or MeshData.through(prior.space, observations.points)
+        self.noise = _floored(self.noise, prior, self.data)
         self.values = values or CentredValues.of(observations, self.data, self.noise, mean)
         self.solution = NodalSolution(prior, self.data, self.values, self.noise)
         self.nodal: NodalState = nodal or self.solution
@@ -201,7 +204,7 @@ class BlockPosterior(Posterior):
             return self._with_more(new)
         prior, everything = self.prior, self.observations.joined(new)
         data = MeshData.through(prior.space, everything.points)
-        noise = everything.noise_variances(self.regularization)
+        noise = _floored(everything.noise_variances(self.regularization), prior, data)
         at, centre = data.at[len(self.observations) :], self.values.centre
         scale = float(prior.scale(at)[0])
         step = Step(
@@ -221,3 +224,9 @@ class BlockPosterior(Posterior):
             values=CentredValues.of(everything, data, noise, self.mean_setting, centre),
             nodal=Updated(self.nodal, step, prior.space),
         )
+
+
+def _floored(noise: FloatArray, prior: FiniteElementPrior, data: MeshData) -> FloatArray:
+    """Noise variances that leave the block system its digits; `condition` says where that is felt."""
+    least = np.where(data.at.fraction > 0, LEAST_NOISE_INSIDE, LEAST_NOISE) * prior.sigma**2
+    return noise if np.all(noise >= least) else np.maximum(noise, least)

@@ -1,14 +1,18 @@
 """Conditioning a prior on observations."""
 
 import math
+import warnings
 
-from netbo.errors import ObservationError, ParameterError
+import numpy as np
+
+from netbo.errors import AccuracyWarning, ObservationError, ParameterError
 from netbo.posterior.base import Mean, MeanSetting, Posterior
-from netbo.posterior.block import BlockPosterior
+from netbo.posterior.block import LEAST_NOISE_INSIDE, BlockPosterior
 from netbo.posterior.dense import DensePosterior
 from netbo.posterior.mesh_free import MeshFreePosterior
 from netbo.posterior.observations import Observations
 from netbo.priors import DensePrior, FiniteElementPrior, MeshFreePrior, Prior
+from netbo.wording import counted
 
 
 def condition(
@@ -52,7 +56,8 @@ def condition(
     Notes
     -----
     With a finite element prior the evidence is exact to rounding for every noise at the nodes; for points
-    inside cells it loses about 1e-16 sigma^2 / lambda, so put nearly noiseless points at nodes.
+    inside cells it loses about 1e-16 sigma^2 / lambda, so put nearly noiseless points at nodes. Noise below
+    1e-12 sigma^2 there is taken as that much, with an AccuracyWarning.
 
     Examples
     --------
@@ -81,5 +86,21 @@ def condition(
     if isinstance(prior, MeshFreePrior):
         return MeshFreePosterior(prior, bound, regularization=regularization, mean=mean)
     if isinstance(prior, FiniteElementPrior):
-        return BlockPosterior(prior, bound, regularization=regularization, mean=mean)
+        posterior = BlockPosterior(prior, bound, regularization=regularization, mean=mean)
+        _say_floor(posterior)
+        return posterior
     return DensePosterior(prior, bound, regularization=regularization, mean=mean)
+
+
+def _say_floor(posterior: BlockPosterior) -> None:
+    """Say where noise was raised so much that it can be felt."""
+    given = posterior.observations.noise_variances(posterior.regularization)
+    n_raised = int(np.count_nonzero((given < posterior.noise) & (posterior.data.at.fraction > 0)))
+    if n_raised:
+        warnings.warn(
+            f"{counted(n_raised, 'observation')} inside cells of the mesh should have noise of at least "
+            f"{LEAST_NOISE_INSIDE:g} of the variance of the field, got less, and that much is taken; "
+            "put them at nodes, or condition the mesh-free prior, which has a node at every point",
+            AccuracyWarning,
+            stacklevel=3,
+        )

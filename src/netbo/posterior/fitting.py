@@ -7,6 +7,7 @@ and is not searched. The log evidence replaces the log|K| printed in alg: benchm
 
 import itertools
 import math
+import warnings
 from dataclasses import dataclass
 from enum import Enum
 
@@ -14,7 +15,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from netbo.arrays import FloatArray
-from netbo.errors import NumericalError, ObservationError, ParameterError
+from netbo.errors import AccuracyWarning, NumericalError, ObservationError, ParameterError
 from netbo.posterior.base import ESTIMATED, LOG_2_PI, EvidenceTerms, Mean, Posterior
 from netbo.posterior.condition import condition
 from netbo.posterior.observations import Observations
@@ -70,6 +71,7 @@ _AT_BOUND = 1e-4  # in log units
 _REST = {"gtol": 1e-3, "ftol": 1e-9}  # of a search: a log evidence known to 1e-6, far below what data tell
 _CLOSE = {"gtol": 1e-2, "ftol": 1e-7}  # of a search that continues another and will be continued: 1e-4
 _CURVATURE = 0.3  # of the log evidence in a log parameter, an observation: makes a first step fit
+LARGEST_VALUE = 1e100  # beyond it, or below its reciprocal, squares and their ratios are no numbers
 _WORST = 1e25  # stands for an evidence that could not be computed
 
 
@@ -241,6 +243,14 @@ def fit_parameters(
     """
     if not len(observations):
         raise ObservationError("a fit needs at least one observation, got none; measure first")
+    own = np.sqrt(observations.noise[observations.has_own_noise])
+    size = max([*np.abs(observations.values).tolist(), *own.tolist()])
+    is_scale_free = amplitude is Amplitude.ESTIMATED and regularization is None
+    if size > LARGEST_VALUE or (0 < size < 1 / LARGEST_VALUE and is_scale_free):
+        raise ObservationError(
+            f"values must be of ordinary size, up to {LARGEST_VALUE:g} and not all below "
+            f"{1 / LARGEST_VALUE:g}, got {size:g}; fit them in another unit, as Optimizer does"
+        )
     search = _Search(
         prior, observations, regularization, mean, amplitude, bounds or FitBounds(), beliefs or Beliefs()
     )
@@ -284,7 +294,9 @@ class _Search:
         self.sigma_limits = [self.spread * b for b in bounds.sigma]
         self.evaluations = 0
         noise = prior.sigma**2 if self.noise_is_free else regularization
-        self.start = condition(prior, observations, regularization=noise, mean=mean)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AccuracyWarning)  # the parameters are not these
+            self.start = condition(prior, observations, regularization=noise, mean=mean)
         self._losses: dict[bytes, tuple[float, FloatArray]] = {}
         self._latest: tuple[bytes, Posterior] | None = None  # its factor is worth keeping, older ones are not
 
@@ -325,6 +337,8 @@ class _Search:
         try:
             found = self._loss_at(v, gradient)
         except NumericalError:
+            found = (_WORST, np.zeros(len(v)))
+        if not (math.isfinite(found[0]) and np.isfinite(found[1]).all()):
             found = (_WORST, np.zeros(len(v)))
         self._losses[key] = found
         return found
@@ -441,4 +455,4 @@ def _spread(values: FloatArray, mean: Mean) -> float:
     """Size of the deviations from the mean; 1 if there are none."""
     centre = float(mean) if isinstance(mean, (int, float)) else float(values.mean())
     spread = float(np.sqrt(np.mean((values - centre) ** 2)))
-    return spread if spread > 0 else max(abs(centre), 1.0)
+    return spread if spread > 1 / LARGEST_VALUE else max(abs(centre), 1.0)

@@ -281,11 +281,13 @@ def _model(optimizer: Optimizer) -> list[str]:
     if doubt:
         said = f"{', '.join(outcome.labels)}: {doubt}"
         return [_section("Model", f"<p>{escape(said)}</p>")]
+    unit = outcome.unit
     names = ["model", "weight", "range", "sd", "mean", "noise variance", "log evidence", "at bound"]
     rows = [
         (
-            label, float(weight), float(fit.prior.range), float(fit.prior.sigma), float(fit.mean),
-            fit.regularization, float(fit.log_evidence), ", ".join(fit.at_bound),
+            label, float(weight), float(fit.prior.range), unit * fit.prior.sigma, unit * fit.mean,
+            fit.regularization and unit * unit * fit.regularization, float(fit.log_evidence),
+            ", ".join(fit.at_bound),
         )
         for label, weight, fit in zip(outcome.labels, outcome.weights, outcome.fits, strict=False)
     ]  # fmt: skip
