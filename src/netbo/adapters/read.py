@@ -16,7 +16,7 @@ from netbo.errors import NetworkError
 from netbo.files import read_json
 from netbo.geometry import MetricGraph
 
-READERS = ("networkx", "geopandas", "osmnx", "wntr", "pandapower", "topohub", "swc")
+READERS = ("networkx", "geopandas", "osmnx", "wntr", "pandapower", "topohub", "swc", "edge_list")
 FORMATS = (*READERS, "json")
 SUFFIXES = {
     ".gpkg": "geopandas",
@@ -28,6 +28,8 @@ SUFFIXES = {
     ".inp": "wntr",
     ".kml": "geopandas",
     ".swc": "swc",
+    ".csv": "edge_list",
+    ".tsv": "edge_list",
 }
 SNIFFED = 200_000  # characters of a GraphML file that are searched for the marks of OSMnx
 
@@ -38,12 +40,13 @@ def read(source: Any, *, format: str | None = None, **options: Any) -> Network: 
     Parameters
     ----------
     source : path, str or object
-        A path to GeoPackage, Shapefile (also zipped), GeoJSON, GraphML, EPANET .inp, pandapower .json, SWC,
-        or JSON of our own; a name of topohub such as "sndlib/newyork"; or a NetworkX, OSMnx, geopandas, WNTR
-        or pandapower object, or a MetricGraph.
+        A path to GeoPackage, Shapefile (also zipped), GeoJSON, KML, GraphML, EPANET .inp, pandapower .json,
+        SWC, an edge list in CSV (from, to, length), or JSON of our own; a name of topohub such as
+        "sndlib/newyork"; or a NetworkX, OSMnx, geopandas, WNTR or pandapower object, a DataFrame with a row
+        an edge, or a MetricGraph.
     format : str, optional
-        "networkx", "geopandas", "osmnx", "wntr", "pandapower", "topohub", "swc" or "json" where the source
-        does not say.
+        "networkx", "geopandas", "osmnx", "wntr", "pandapower", "topohub", "swc", "edge_list" or "json" where
+        the source does not say.
     **options
         Of the reader (see netbo.adapters) and of `assemble`: lengths, snap, node, barriers, ...
 
@@ -90,11 +93,13 @@ def recognise(source: Any) -> str:
     for package in ("geopandas", "wntr", "pandapower"):
         if package in packages:
             return package
+    if "pandas" in packages:
+        return "edge_list"
     if "networkx" in packages:
         return "osmnx" if _is_osmnx(source) else "networkx"
     raise NetworkError(
-        f"cannot read {type(source).__name__} as a network; pass a path, a NetworkX, OSMnx, geopandas, WNTR "
-        f"or pandapower object, or say format= (one of {', '.join(FORMATS)})"
+        f"cannot read {type(source).__name__} as a network; pass a path, a NetworkX, OSMnx, geopandas, "
+        f"pandas, WNTR or pandapower object, or say format= (one of {', '.join(FORMATS)})"
     )
 
 
