@@ -99,6 +99,18 @@ def test_ends_that_touch_and_streets_stored_twice_are_no_crossings():
     assert netbo.read(frame).report.crossings == ()
 
 
+def test_streets_that_meet_on_a_line_that_goes_on_are_not_joined_to_it():
+    """Neither ends nowhere and none crosses the line, yet nothing passes to it."""
+    frame = streets([(0, 50), (100, 50)], [(50, 0), (50, 50)], [(50, 50), (50, 100)])
+    (said,) = (each for each in netbo.read(frame).report.warnings if "junction" in each)
+
+    assert said == (
+        "1 junction, at (458050, 5549050), on a line that does not end there: nothing passes to it; "
+        "cut the lines they touch with node=True if it should"
+    )
+    assert netbo.read(frame, node=True).report.warnings == ()
+
+
 def test_a_line_that_crosses_itself_is_found_once():
     knot = [(0, 0), (40, 0), (40, 40), (20, 40), (20, -40)]
     (found,) = netbo.read(streets(knot)).report.crossings

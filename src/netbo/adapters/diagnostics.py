@@ -168,7 +168,7 @@ def _connections(report: NetworkReport) -> list[str]:
             f"{report.n_components} components: nothing passes between them; the largest has "
             f"{report.component_shares[0]:.1%} of the length"
         )
-    found += _false_dead_ends(report)
+    found += _near_misses(report)
     if report.crossings:
         found.append(_crossed(report))
     if report.n_loose_curves:
@@ -177,17 +177,33 @@ def _connections(report: NetworkReport) -> list[str]:
     return found
 
 
-def _false_dead_ends(report: NetworkReport) -> list[str]:
-    false = report.false_dead_ends
-    if not false or report.has_vertex_ids:  # where ids say what meets, what is apart is so on purpose
+def _near_misses(report: NetworkReport) -> list[str]:
+    """Ends that stop short, and junctions on a line that goes on; none where ids say what meets."""
+    if report.has_vertex_ids:
         return []
-    worst = max(gap.distance for gap in false)
-    ends = {gap.vertex: gap.vertex if gap.place is None else spot(gap.place) for gap in false}
-    return [
-        f"{counted(len(ends), 'suspected false dead end')}, at {some(ends.values(), quote=False)}: "
-        f"they stop within {worst:.3g} {report.map_unit or 'map units'} of something they do not join; "
-        f"{_remedy(report, worst)} if they should"
-    ]
+    unit, found = report.map_unit or "map units", []
+    false = report.false_dead_ends
+    if false:
+        worst = max(gap.distance for gap in false)
+        found.append(
+            f"{_at(false, 'suspected false dead end')}: they stop within {worst:.3g} {unit} of something "
+            f"they do not join; {_remedy(false)} if they should"
+        )
+    passed = [gap for gap in report.gaps if gap.other_edge is not None and not gap.is_dead_end]
+    if passed:
+        worst = max(gap.distance for gap in passed)
+        beside = f"within {worst:.3g} {unit} of" if worst > 0 else "on"
+        found.append(
+            f"{_at(passed, 'junction')}, {beside} a line that does not end there: nothing passes to it; "
+            f"{_remedy(passed)} if it should"
+        )
+    return found
+
+
+def _at(gaps: Sequence[Gap], noun: str) -> str:
+    """The vertices of gaps, counted, and where the first are."""
+    ends = {gap.vertex: gap.vertex if gap.place is None else spot(gap.place) for gap in gaps}
+    return f"{counted(len(ends), noun)}, at {some(ends.values(), quote=False)}"
 
 
 def _crossed(report: NetworkReport) -> str:
@@ -207,10 +223,11 @@ def _crossed(report: NetworkReport) -> str:
     )
 
 
-def _remedy(report: NetworkReport, worst: float) -> str:
+def _remedy(gaps: Sequence[Gap]) -> str:
+    worst = max(gap.distance for gap in gaps)
     if worst > 0:
         return f"join them with snap={_round_up(worst):.1g}"
-    on_edges = any(gap.other_edge is not None for gap in report.false_dead_ends)
+    on_edges = any(gap.other_edge is not None for gap in gaps)
     return "cut the lines they touch with node=True" if on_edges else "join them with a small snap="
 
 
