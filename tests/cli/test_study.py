@@ -624,6 +624,30 @@ def test_a_study_is_exported_and_drawn(here):
         assert imread(here / name).std() > 0.01
 
 
+def test_next_places_go_to_a_handheld_before_there_is_a_value(here):
+    lines = [LineString([(0, 0), (100, 0)]), LineString([(40, 0), (40, 50)])]
+    gpd.GeoDataFrame({"id": [7, 8]}, geometry=lines, crs="EPSG:32633").to_file("cross.gpkg")
+    run("create", "cross.gpkg", "--read=node=true", "--read=id=id", "--title=Zone 3")
+    run("ask", "-n", 2)
+    printed = run("export", "next.gpx", "next.kml")
+    place = leak().pending[0].point
+    waypoints = gpd.read_file("next.gpx", layer="waypoints")
+
+    assert printed == "written: next.gpx\nwritten: next.kml\n"
+    assert waypoints["name"].tolist() == gpd.read_file("next.kml")["Name"].tolist() == ["0", "1"]
+    assert waypoints.to_crs("EPSG:32633").geometry[0].coords[0] == pytest.approx(place.xy, abs=0.01)
+    assert "<name>Zone 3</name>" in Path("next.gpx").read_text()
+
+
+def test_a_study_without_a_coordinate_system_has_no_waypoints(here):
+    create()
+    run("ask")
+    shown = invoke("study", "export", "next.gpx", "--name=leak")
+
+    assert (shown.exit_code, "without a coordinate system" in shown.stderr) == (2, True)
+    assert not Path("next.gpx").exists()
+
+
 def test_what_was_exported_can_be_imported_elsewhere(here):
     create()
     run("import", "levels.csv", *COLUMNS)
@@ -669,7 +693,10 @@ def test_what_was_exported_can_be_imported_elsewhere(here):
         ("import nothing.csv", "nothing.csv"),
         ("import levels.csv", "no column is called 'value'"),
         ("import levels.csv --again --only-new", "--again adds every row and --only-new does not, got both"),
-        ("export table.txt", "OUT must end in .csv, .gpkg, .geojson, .json, .html, .htm, got 'table.txt'"),
+        (
+            "export table.txt",
+            "OUT must end in .csv, .gpkg, .geojson, .json, .gpx, .kml, .html, .htm, got 'table.txt'",
+        ),
         ("export table.csv nowhere/map.gpkg", "must be in a folder that exists, got none at nowhere"),
         ("plot map.gif", "a picture must end in .png, .pdf, .svg, got 'map.gif'"),
         ("run --objective sound --budget 9", "--objective must be module:function, got 'sound'"),
@@ -729,8 +756,8 @@ def test_help_of_every_command_tells_the_exit_codes(name):
     assert shown.exit_code == 0
     for line in ("2    wrong input", "3    nothing to ask for", "130  ended by Ctrl-C or SIGTERM"):
         assert line in shown.stdout
-    options = ("--storage", "--json") if name == "list" else ("--storage", "--name", "--json")
-    assert all(option in shown.stdout for option in options)
+    named = {"list": ("--storage", "--json"), "repair": ("--json",)}  # the others are about one study
+    assert all(option in shown.stdout for option in named.get(name, ("--storage", "--name", "--json")))
 
 
 # Working

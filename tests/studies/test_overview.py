@@ -198,10 +198,12 @@ def test_one_study_that_cannot_be_read_does_not_hide_the_others(tmp_path):
     write_network(PIPES, tmp_path / "pipes.json")
     leak(tmp_path / "lost.journal", title="Zone 9", network_file=tmp_path / "pipes.json")
     (tmp_path / "pipes.json").unlink()
-    (tmp_path / "broken.journal").write_text('{"op_code": 0}\nnonsense\n')
+    whole = (tmp_path / "walk.journal").read_text()
+    (tmp_path / "broken.journal").write_text(whole + "nonsense\n")
     broken, lost, walk = list_studies(tmp_path)
 
-    assert (broken.name, broken.problem.split(" is damaged at line ")[1][0]) == ("broken", "2")
+    assert (broken.name, broken.best) == ("broken", None)
+    assert f" is damaged at line {1 + whole.count(chr(10))}" in broken.problem
     assert lost.title == "Zone 9"
     assert lost.problem.startswith("the study 'leak' refers to the network file")
     assert walk.problem == ""

@@ -11,6 +11,7 @@ import pandas as pd
 
 from netbo.adapters import Measurements
 from netbo.adapters.export import GEOJSON, GEOPACKAGE, write_csv
+from netbo.adapters.waypoints import WAYPOINTS
 from netbo.arrays import BoolArray
 from netbo.cli.options import PATH, StudyRef, column_options, read_measurements, study_command, study_options
 from netbo.cli.output import draw_without_window, print_json, save_picture, trial_rows
@@ -24,6 +25,7 @@ from netbo.wording import counted
 
 DIGITS = 9  # of a position along its edge: files round
 MAPS, TABLES, PAGES = (*GEOPACKAGE, *GEOJSON), (".csv",), (".html", ".htm")
+ASKED_IS_ENOUGH = (*TABLES, *WAYPOINTS)  # what a study without a value can be written to
 PICTURES = (".png", ".pdf", ".svg")
 VIEWS = ("mean", "sd", "acquisition", "probability")
 
@@ -126,16 +128,17 @@ def export(ref: StudyRef, out: tuple[Path, ...]) -> None:
     .csv            every trial, a line each
     .gpkg .geojson  a map: mean, sd, acquisition, probability, observations,
                     next places
+    .gpx .kml       waypoints: next places, what was measured, stretches to search
     .html           a page with summary, pictures and tables
     """  # noqa: D301 - click wraps no paragraph that begins with a backspace
     for path in out:
-        _require_suffix(path, (*TABLES, *MAPS, *PAGES), "OUT")
+        _require_suffix(path, (*TABLES, *MAPS, *WAYPOINTS, *PAGES), "OUT")
     study = ref.open()
     if not any(record.point for record in study.records):
         raise ParameterError(
             f"a table needs a trial, got none in the study {study.name!r}; ask or import first"
         )
-    if any(path.suffix.lower() not in TABLES for path in out):
+    if any(path.suffix.lower() not in ASKED_IS_ENOUGH for path in out):
         _require_value(study, "a map or a page")
     draw_without_window()  # pages have pictures
     _print_written(ref, study, [_export(study, path) for path in out])
@@ -146,10 +149,9 @@ def _export(study: Study, path: Path) -> Path:
     if suffix in TABLES:
         table = pd.DataFrame(trial_rows(study)).drop(columns=["age", "expires"])
         return write_csv(path, table if unit is None else table.assign(value_unit=unit))
-    result = _result(study)
     if suffix in PAGES:
-        return result.write_page(path, study.network, title=study.title or f"Study {study.name}")
-    return result.export(path, study.network)
+        return _result(study).write_page(path, study.network, title=study.title or f"Study {study.name}")
+    return study.export(path, study.network)
 
 
 @study_command()
@@ -170,7 +172,7 @@ def plot(ref: StudyRef, out: Path, what: str, label: str | None) -> None:
     _print_written(ref, study, [out])
 
 
-@click.command()
+@study_command()
 @click.argument("journal", metavar="FILE.journal", type=PATH)
 @click.option("--out", type=PATH, metavar="COPY", help="The copy; by default NAME.mended.journal beside it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")

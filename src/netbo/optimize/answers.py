@@ -385,10 +385,12 @@ class Answers:
     def export(
         self, path: str | Path, network: Network | None = None, *, max_piece: float | None = None
     ) -> Path:
-        """Your map with what is known on it (.gpkg, .geojson), or the trials as a table (.csv).
+        """Your map with what is known on it (.gpkg, .geojson), all trials as a table (.csv), or waypoints.
 
-        Layers of a map: `field` (short pieces with mean, sd, acquisition, probability), `observations`,
-        `next` (pending), `candidates` (recommendation and modes). Maps need the extra 'geo'.
+        Waypoints for handhelds and globes (.gpx, .kml) are the next places, what was measured, and the
+        stretches to search; they need a coordinate system. Layers of a map: `field` (short pieces with mean,
+        sd, acquisition, probability), `observations`, `next` (pending), `candidates` (recommendation and
+        modes). Maps and waypoints need the extra 'geo'.
 
         Parameters
         ----------
@@ -406,7 +408,7 @@ class Answers:
         """
         from netbo.optimize.results.export import export  # noqa: PLC0415 - needs pandas
 
-        return export(self.optimizer, Path(path), network, max_piece)
+        return export(self.optimizer, Path(path), network, max_piece, self.title)
 
     def write_page(
         self,

@@ -9,11 +9,13 @@ import numpy as np
 
 from netbo.adapters.export import points_frame, write_map, write_observations
 from netbo.adapters.short_lines import ShortLines, graph_of
+from netbo.adapters.waypoints import WAYPOINTS, Waypoint, degrees_of, lines_of, write_waypoints
 from netbo.errors import ParameterError
-from netbo.geometry import MetricGraph, Points
+from netbo.geometry import MetricGraph, Point, Points
 from netbo.optimize.maximizer import Mode
 from netbo.optimize.results.figures import density, view
 from netbo.optimize.trials import Status, Trial
+from netbo.wording import in_unit, length
 
 if TYPE_CHECKING:
     from netbo.adapters.network import Network
@@ -24,9 +26,17 @@ if TYPE_CHECKING:
 N_MODES = 5
 
 
-def export(optimizer: Optimizer, path: Path, network: Network | None, max_piece: float | None) -> Path:
-    """A map or, by its suffix .csv, a table of all trials."""
+def export(
+    optimizer: Optimizer,
+    path: Path,
+    network: Network | None,
+    max_piece: float | None,
+    title: str | None = None,
+) -> Path:
+    """By its suffix a map, a table of all trials (.csv), or waypoints (.gpx, .kml)."""
     source = _source(optimizer, network)
+    if path.suffix.lower() in WAYPOINTS:
+        return write_waypoints(path, waypoints(optimizer, source), title or "Search on a network")
     trials = list(optimizer.history)
     if path.suffix.lower() == ".csv":
         points = Points.at([trial.point for trial in trials], graph=optimizer.graph)
@@ -84,6 +94,52 @@ def _layers(optimizer: Optimizer, source: Network | MetricGraph) -> dict[str, An
                 source, _moved(Points.at([trial.point for trial in trials]), source), columns
             )
     return frames | {"candidates": _candidates(optimizer, source)}
+
+
+def waypoints(optimizer: Optimizer, source: Network | MetricGraph) -> list[Waypoint]:
+    """Next places, what was measured or failed, and stretches to search once there is a value."""
+    kinds = {Status.PENDING: "next", Status.OBSERVED: "observed", Status.FAILED: "failed"}
+    trials = [trial for status in kinds for trial in optimizer.history.having(status)]
+    if not trials:
+        raise ParameterError("waypoints need a trial, got none; ask for a place or tell a value first")
+    unit, at = optimizer.value_unit, [trial.point for trial in trials]
+    places = degrees_of(source, _moved(Points.at(at), source))
+    found = [
+        Waypoint(
+            kinds[trial.status],
+            f"{trial.id}" if trial.value is None else f"{trial.id}: {in_unit(trial.value, unit)}",
+            ", ".join(filter(None, [_address(trial.point, optimizer), trial.note])),
+            place,
+        )
+        for trial, place in zip(trials, places, strict=True)
+    ]
+    return found + (_stretches(optimizer, source) if optimizer.history.observed else [])
+
+
+def _address(point: Point, optimizer: Optimizer) -> str:
+    return f"edge {point.edge_id}, {length(point.distance, optimizer.graph.unit)}"
+
+
+def _stretches(optimizer: Optimizer, source: Network | MetricGraph) -> list[Waypoint]:
+    """The search list: each stretch by its middle, with its course."""
+    listed, graph = optimizer.search_list().stretches, optimizer.graph
+    ids, start, end = ([getattr(each, name) for each in listed] for name in ("edge_id", "start", "end"))
+    middle = degrees_of(source, _moved(graph.points(ids, (np.array(start) + end) / 2), source))
+    number, edge, first, last = graph.intervals(ids, start, end)
+    found = []
+    for k, each in enumerate(listed):
+        part = number == k
+        ends = f"{each.start:.6g} to {length(each.end, graph.unit)}"
+        found.append(
+            Waypoint(
+                "search",
+                f"search {k + 1}: {each.probability:.0%}",
+                f"edge {each.edge_id}, {ends}, holds the best place with probability {each.probability:.1%}",
+                middle[k],
+                lines_of(source, edge[part], first[part], last[part]),
+            )
+        )
+    return found
 
 
 def _candidates(optimizer: Optimizer, source: Network | MetricGraph) -> Any:
