@@ -1,17 +1,20 @@
 """The command as people type it: help, version, errors and exit codes."""
 
 import re
+import shlex
 import subprocess
 import sys
 from importlib import import_module
 
 import click
+import geopandas as gpd
 import pytest
 from click.testing import CliRunner
+from shapely import LineString
 
 import netbo
 from netbo.cli import main
-from netbo.cli.app import LazyCommand, study
+from netbo.cli.app import EXAMPLES, LazyCommand, study
 from netbo.errors import ParameterError
 
 
@@ -106,6 +109,89 @@ def test_tables_in_help_keep_their_lines(arguments):
     assert "\\b" not in shown
     assert "\b" not in shown
     assert re.search(r"^  (\S+ )+ +\S.*$\n^  (\S+ )+ +\S", shown, re.MULTILINE)
+
+
+def every_command():
+    """Words of each command, and the command itself."""
+    for words, group in (([], main), (["study"], study)):
+        for name in group.commands:
+            command = group.get_command(click.Context(group), name)
+            if not isinstance(command, click.Group):
+                yield [*words, name], command
+
+
+@pytest.mark.parametrize("words", [words for words, _ in every_command()], ids=" ".join)
+def test_help_fits_a_terminal_and_shows_no_mark_of_the_formatter(words):
+    shown = CliRunner().invoke(main, [*words, "--help"], terminal_width=80).output
+
+    assert not {"\\b", "\b"} & set(shown)
+    assert "\\b" not in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+# Examples in help texts, run as they stand there
+
+
+def examples():
+    """Lines of the help texts that are commands, in an order in which they can be run."""
+    shown = [CliRunner().invoke(main, [*words, "--help"]).output for words, _ in every_command()]
+    found = [line for text in shown for line in re.findall(r"^ +(netbo \S.*)$", text, re.MULTILINE)]
+    listed = [line for lines in EXAMPLES.values() for line in lines]
+    return [*listed, *dict.fromkeys(line for line in found if line not in listed)]
+
+
+LONG = ("demo", "reproduce", "compare")  # half a minute each
+FILES = {
+    "levels.csv": "edge,distance,value\n1,10,31\n1,50,44\n2,20,39\n",
+    "spots.csv": "x,y,value\n20,1,35\n60,-2,41\n80,3,30\n",
+    "closed.csv": "edge,from,to\n1,0,15\n",
+    "hydrants.csv": "edge,distance\n1,5\n1,95\n2,10\n",
+    "sound.py": "def level(place):\n    return 30 - abs(place.distance - 40) / 10\n",
+}
+
+
+@pytest.fixture
+def example_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("NETBO_STORAGE", "NETBO_STUDY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    lines = [LineString([(0, 0), (100, 0)]), LineString([(100, 0), (100, 60)])]
+    frame = gpd.GeoDataFrame({"name": ["main", "side"]}, geometry=lines, crs="EPSG:32633")
+    frame.to_file("streets.gpkg")
+    yield tmp_path
+    sys.modules.pop("sound", None)
+
+
+def run_examples(lines):
+    for line in lines:
+        shown = CliRunner().invoke(main, shlex.split(line)[1:])
+        assert shown.exit_code == 0, f"{line}\n{shown.output}"
+
+
+@pytest.mark.usefixtures("example_folder")
+def test_the_examples_of_the_help_texts_run_as_they_stand_there():
+    run_examples([line for line in examples() if line.split()[1] not in LONG])
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("example_folder")
+@pytest.mark.parametrize("line", [line for line in examples() if line.split()[1] in LONG])
+def test_the_long_examples_of_the_help_texts_run_as_they_stand_there(line):
+    run_examples([line])
+
+
+def test_examples_belong_to_commands_that_there_are():
+    names = {
+        f"{entry.module.rpartition('.')[2]}.{entry.name}"
+        for group in (main, study)
+        for entry in group.commands.values()
+        if isinstance(entry, LazyCommand)
+    }
+
+    assert set(EXAMPLES) <= names
 
 
 def test_wrong_input_is_one_line_and_exit_code_2(failing):

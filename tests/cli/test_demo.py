@@ -107,7 +107,7 @@ def test_without_topohub_the_rectangle_is_searched_and_the_extra_named(tmp_path,
     (line,) = [line for line in shown.stdout.splitlines() if line.startswith("without New York")]
 
     assert shown.exit_code == 0, shown.stderr
-    assert "pip install 'netbo[telecom]'" in line
+    assert "pip install 'topohub>=" in line
     assert len(rows_of(shown.stdout, [*RECTANGLES, NEW_YORK])) == 6
     assert {path.name for path in tmp_path.iterdir()} == {"demo_rectangle.png", "demo_regret.png"}
 

@@ -30,10 +30,47 @@ STUDY_EXIT_CODES = """
 Exit codes:
   0    everything went well; of run and worker: the budget is spent
   1    something unexpected happened; netbo --debug shows where
-  2    wrong input: the message says what was expected, and nothing was written
-  3    nothing to ask for: every place is measured, or the rest of the budget is in other hands
-  130  ended by Ctrl-C or SIGTERM: all that was told is in the study, the rest was given back
+  2    wrong input: the message says what was expected, nothing was written
+  3    nothing to ask for: every place is measured, or the rest of the budget
+       is in other hands
+  130  ended by Ctrl-C or SIGTERM: all that was told is in the study, the rest
+       was given back
 """
+EXAMPLES = {  # of commands by module and name, in an order in which they can be run
+    "demo.demo": ["netbo demo --quick"],
+    "reproduce.reproduce": ["netbo reproduce objectives --quick"],
+    "networks.inspect": [
+        "netbo inspect streets.gpkg",
+        "netbo inspect streets.gpkg --read snap=0.5 --read node=true",
+    ],
+    "networks.suggest": [
+        "netbo suggest streets.gpkg --data levels.csv -n 3 --out next",
+        "netbo suggest streets.gpkg --data spots.csv --limit 20 --forbid closed.csv",
+    ],
+    "networks.maximize": [
+        "netbo maximize streets.gpkg --objective sound:level --budget 12 --out run",
+    ],
+    "networks.report": ["netbo report run --out page.html"],
+    "study.create": [
+        "netbo study create streets.gpkg --name noise",
+        "netbo study create streets.gpkg --name leak --candidates hydrants.csv",
+    ],
+    "study.ask": ["netbo study ask -n 3 --name noise", "netbo study ask --crew north@1:50 --name noise"],
+    "study.tell": ["netbo study tell 0 34.5 --name noise", "netbo study tell 1 31 --at 2 20 --name noise"],
+    "study.fail": ["netbo study fail 2 --note 'the cover is stuck' --name noise"],
+    "study.correct": ["netbo study correct 0 33.5 --name noise"],
+    "study.note": ["netbo study note 0 'lorry passing' --name noise"],
+    "study.withdraw": ["netbo study withdraw 0 --name noise"],
+    "study.release": ["netbo study release 3 --name noise"],
+    "study.enqueue": ["netbo study enqueue 1 12.5 --name noise"],
+    "study.cancel": ["netbo study cancel 4 --name noise"],
+    "study_files.import": ["netbo study import levels.csv --name noise"],
+    "worker.run": ["netbo study run --objective sound:level --budget 8 --name noise"],
+    "worker.worker": ["netbo worker --objective sound:level --budget 9 --name noise"],
+    "study.status": ["netbo study status --name noise"],
+    "study_files.export": ["netbo study export trials.csv map.gpkg page.html --name noise"],
+    "study_files.plot": ["netbo study plot map.png --what sd --name noise"],
+}
 
 
 class Ending(click.ClickException):
@@ -69,6 +106,10 @@ class LazyCommand(click.Command):
         """The command itself; in its module `import` is called `import_`."""
         module, name = import_module(self.module), str(self.name)
         command: click.Command = getattr(module, name if hasattr(module, name) else f"{name}_")
+        listed = EXAMPLES.get(f"{self.module.rpartition('.')[2]}.{name}", [])
+        if listed and "Examples:" not in (command.epilog or ""):
+            lines = "\n".join(f"  {line}" for line in listed)
+            command.epilog = f"\b\nExamples:\n{lines}\n\n{command.epilog or ''}"
         return command
 
 

@@ -180,7 +180,7 @@ optimizer_options = gather(
     as_settings,
     click.option("--max-cell", type=float, help="Largest cell of the mesh; about 2,000 nodes if not given."),
     click.option(
-        "--alpha", type=float, help="Smoothness above 0.25 instead of the preset's; 1 is Brownian-like."
+        "--alpha", type=float, help="Smoothness instead of the preset's: 0.5 is rough, 2 is smooth."
     ),
     click.option(
         "--constant-variance/--kirchhoff-variance",
