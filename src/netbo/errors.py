@@ -31,6 +31,10 @@ class UnmeasuredError(NetworkError):
     """A drawing whose lengths nobody knows: pixels, or coordinates without a system."""
 
 
+class NetworkWarning(UserWarning):
+    """What the report on a network warns of, shown when the network is first searched."""
+
+
 class PointError(BaseError, ValueError):
     """A point that does not lie on its network."""
 

@@ -7,12 +7,14 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 import pandas as pd
+import pytest
 
 import netbo
 
 matplotlib.use("Agg")
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+pytestmark = pytest.mark.filterwarnings("ignore::netbo.errors.NetworkWarning")  # true, and not the point here
 
 
 def png_size(path):

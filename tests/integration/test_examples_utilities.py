@@ -17,6 +17,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 pytestmark = [
     pytest.mark.filterwarnings("ignore:tap_dependency_table is missing:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::netbo.errors.NetworkWarning"),  # true, and not the point here
 ]
 
 

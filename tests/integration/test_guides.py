@@ -24,6 +24,7 @@ SHELL = {"studies-shell.md"}  # run by tests/cli/test_study.py
 
 
 @pytest.mark.filterwarnings("ignore:tap_dependency_table is missing:DeprecationWarning")  # an old stored net
+@pytest.mark.filterwarnings("ignore::netbo.errors.NetworkWarning")  # the pages print what they need of it
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_guide_prints_what_it_shows(name, tmp_path, monkeypatch):
     """Its files are written to the folder in which it runs."""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import traceback
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from inspect import currentframe
+from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +21,7 @@ from netbo.adapters.projection import decimals_of, transform
 from netbo.adapters.proximity import find_duplicates
 from netbo.adapters.report import NetworkReport
 from netbo.arrays import FloatArray
-from netbo.errors import PointError
+from netbo.errors import NetworkWarning, PointError
 from netbo.geometry import Address, Addresses, MetricGraph, Point, Points, graph_facts, thumbnail
 from netbo.notebook import card
 from netbo.wording import counted
@@ -80,6 +85,17 @@ class Network:
         [('dead end', 1), ('dead end', 2), ('dead end', 3)]
         """
         return findings_of(self)
+
+    def warn(self) -> None:
+        """Show what the report warns of as a Python warning, unless it was shown or printed before."""
+        if not self.report.warnings or getattr(self.report, "was_shown", False):
+            return
+        object.__setattr__(self.report, "was_shown", True)
+        sentences = "".join(f"\n  - {sentence}" for sentence in self.report.warnings)
+        _warn_caller(
+            f"the report on {self.report.source} has {counted(len(self.report.warnings), 'warning')}; "
+            f"print(network.report) shows all of it{sentences}"
+        )
 
     def points(
         self,
@@ -210,6 +226,14 @@ class Network:
 
     def _bound(self, points: Points | Point | Iterable[Point]) -> Points:
         return self.graph.bind(points if isinstance(points, Points) else Points.at(points))
+
+
+def _warn_caller(message: str) -> None:
+    """A warning at the line outside the package that led here."""
+    home = str(Path(__file__).parents[1])
+    frames = (frame.f_code.co_filename for frame, _ in traceback.walk_stack(currentframe()))
+    inside = sum(1 for _ in takewhile(lambda name: name.startswith(home), frames))
+    warnings.warn(message, NetworkWarning, stacklevel=inside + 1)
 
 
 # A bare graph as a network: its own ids are its addresses.

@@ -215,12 +215,11 @@ class NetworkReport:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain data for JSON; ids that are tuples become lists."""
-        values = {name: plain(value) for name, value in asdict(self).items()}
-        values["n_components"] = self.n_components
-        values["n_false_dead_ends"] = len(self.false_dead_ends)
-        return values
+        counts = {"n_components": self.n_components, "n_false_dead_ends": len(self.false_dead_ends)}
+        return {name: plain(value) for name, value in asdict(self).items()} | counts
 
     def __str__(self) -> str:
+        object.__setattr__(self, "was_shown", True)  # its warnings need not be shown again
         return render(self)
 
     def __repr__(self) -> str:

@@ -4,6 +4,7 @@ A command's module is imported when the command is called: listing the commands 
 """
 
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -13,7 +14,7 @@ from typing import IO, Any
 import click
 
 from netbo import __version__
-from netbo.errors import BaseError
+from netbo.errors import BaseError, NetworkWarning
 
 COMMAND = "netbo.command"  # key of the command under way
 UNEXPECTED, WRONG_INPUT = 1, 2  # exit codes; click uses 2 for options it does not know
@@ -217,6 +218,7 @@ def main(debug: bool) -> None:
 
     Start with `netbo demo`; `netbo COMMAND --help` explains a command.
     """
+    warnings.simplefilter("ignore", NetworkWarning)  # commands say it in their own words
 
 
 @click.group(

@@ -31,6 +31,7 @@ from netbo.geometry.identifiers import (
     as_sequence,
     index_by_id,
     indices_of,
+    is_known,
     pick,
     require_vertex_names,
 )
@@ -306,6 +307,14 @@ class MetricGraph:
             return ids, bound.z, bound.z / self.lengths[bound.edge]
         row, measure = self.addresses.measure(bound.edge, bound.z)
         return pick(self.addresses.ids, row), measure, measure / self.addresses.lengths[row]
+
+    def has_edge(self, edge_id: Any) -> bool:
+        """Whether an edge of yours, or one of the graph's own, has this id."""
+        return is_known(edge_id, self._named)
+
+    def has_vertex(self, vertex_id: Any) -> bool:
+        """Whether a vertex has this name."""
+        return is_known(vertex_id, self._vertex_names)
 
     def length_of(self, edge_id: Hashable) -> float:
         """Length of one of your edges."""

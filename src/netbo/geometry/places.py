@@ -1,17 +1,20 @@
-"""Which points are the same place, where edges bend, and random points of a network."""
+"""Which points are the same place, where edges bend, random points, and places as people give them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from netbo.arrays import BoolArray, FloatArray, IntArray, ranges, rows_of
-from netbo.errors import ParameterError
+from netbo.checks import is_number
+from netbo.errors import ParameterError, PointError, shown
 from netbo.geometry.curves import Curves
 from netbo.geometry.graph import MetricGraph
-from netbo.geometry.points import Points
+from netbo.geometry.points import Point, Points
 
 PLACE_TOLERANCE = 1e-9  # relative to the edge; points nearer to each other along it are one place
 
@@ -169,3 +172,44 @@ def corners_within(
     stops = np.searchsorted(corners, along_edges(edge, stop), side="left")
     counts = np.maximum(stops - first, 0)
     return np.repeat(np.arange(len(edge)), counts), ranges(first, counts)
+
+
+# Places as people give them.
+
+
+def as_place(place: Any, graph: MetricGraph) -> Point:
+    """A place of the network, with its address in full.
+
+    place: a Point, Points of one, a pair (edge id, distance), or the name of a vertex.
+    """
+    if isinstance(place, Points):
+        if len(place) != 1:
+            raise PointError(f"a measurement has one place, got {len(place)}; pass one of them")
+        return graph.bind(place)[0]
+    if isinstance(place, Point):
+        return Points.at(place, graph=graph)[0]
+    if is_pair(place):
+        if not graph.has_vertex(place):
+            return graph.points([place[0]], [place[1]])[0]
+        if graph.has_edge(place[0]):
+            raise PointError(
+                f"a place must say what is meant, got {place!r}, a vertex and a distance on an edge; pass "
+                f"graph.points({place[0]!r}, {place[1]!r}) for the edge, graph.points(vertex={place!r}) for "
+                "the vertex"
+            )
+    if isinstance(place, bool) or not graph.has_vertex(place):
+        raise PointError(
+            f"a place must be a Point or Points, got {shown(place)}; make one with "
+            "graph.points(edge, distance), or pass (edge id, distance) or the name of a vertex"
+        )
+    return graph.points([place])[0]
+
+
+def is_pair(place: Any) -> bool:
+    """Whether it has the form of (edge id, distance)."""
+    return isinstance(place, tuple) and len(place) == 2 and is_number(place[1])
+
+
+def as_places(places: Iterable[Any], graph: MetricGraph) -> Points:
+    """Places of the network, each as for `as_place`."""
+    return Points.at([as_place(each, graph) for each in places], graph=graph)

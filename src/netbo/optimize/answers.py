@@ -397,7 +397,7 @@ class Answers:
         path : path
             File to write; its suffix says what.
         network : Network, optional
-            The network as it was read, for your own edge ids, measures and coordinate system.
+            By default the one that was searched, in its coordinate system and with its report.
         max_piece : float, optional
             Longest piece of line with one value; by default about 2,000 pieces in all.
 
@@ -425,7 +425,7 @@ class Answers:
         path : path
             File to write.
         network : Network, optional
-            The network as it was read, for your own addresses and its report.
+            By default the one that was searched, in its coordinate system and with its report.
         title : str, optional
             Of the page.
         label : str, optional

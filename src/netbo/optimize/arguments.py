@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from inspect import Parameter, signature
+from pathlib import Path
 from typing import Any, Literal, TypedDict, TypeVar
 
 import numpy as np
@@ -20,11 +21,19 @@ from netbo.acquisition import (
     UpperConfidenceBound,
     ValidWidth,
 )
-from netbo.adapters import Network
+from netbo.adapters import Network, read
+from netbo.adapters.read import recognise
 from netbo.checks import is_number, is_whole, optional_line
-from netbo.errors import ObservationError, OptionError, ParameterError, PointError, shown
+from netbo.errors import (
+    NetworkError,
+    ObservationError,
+    OptionError,
+    ParameterError,
+    PointError,
+    shown,
+)
 from netbo.fem import FiniteElementSpace
-from netbo.geometry import MetricGraph, Point, Points
+from netbo.geometry import MetricGraph, Point, Points, as_place, as_places, is_pair
 from netbo.optimize.continuum import Continuum
 from netbo.optimize.design import Design, Maximin, default_size
 from netbo.optimize.learning import Learned, Learning
@@ -37,7 +46,7 @@ from netbo.priors import Prior
 FAILED = "failed"  # said instead of a value
 CONTINUUM: Literal["continuum"] = "continuum"  # the name of Continuum()
 
-Candidates = SearchSpace | Points | Forbidden | Literal["continuum"] | None
+Candidates = SearchSpace | Points | Forbidden | Literal["continuum"] | Sequence[Any] | None
 
 
 class SearchOptions(TypedDict, total=False):
@@ -115,6 +124,8 @@ def as_subjects(subject: Any, graph: MetricGraph) -> tuple[list[int | Point], bo
         return list(graph.bind(subject)), False
     if isinstance(subject, Suggestion | Point) or is_whole(subject):
         return [_as_subject(subject, graph)], True
+    if isinstance(subject, str) and graph.has_vertex(subject):
+        return [as_place(subject, graph)], True
     if isinstance(subject, str) or not isinstance(subject, Iterable):
         raise ObservationError(
             f"tell needs a suggestion, its id or a point, got {shown(subject)}; pass what ask() returned"
@@ -130,22 +141,10 @@ def _as_subject(subject: Any, graph: MetricGraph) -> int | Point:
     return as_place(subject, graph)
 
 
-def as_place(place: Any, graph: MetricGraph) -> Point:
-    """A place of the network, with its address in full."""
-    if isinstance(place, Points):
-        if len(place) != 1:
-            raise PointError(f"a measurement has one place, got {len(place)}; pass one of them")
-        return graph.bind(place)[0]
-    if not isinstance(place, Point):
-        raise PointError(
-            f"a place must be a Point or Points, got {shown(place)}; "
-            "make one with graph.points(edge, distance)"
-        )
-    return Points.at(place, graph=graph)[0]
-
-
 def spread(values: Any, n: int, is_single: bool, name: str) -> Sequence[Any]:
     """One entry for each of n trials."""
+    if name == "at" and is_single and is_pair(values):
+        return [values]
     if is_single and (not isinstance(values, list | tuple | np.ndarray) or np.ndim(values) == 0):
         return [values]
     is_one = isinstance(values, str | Point) or not isinstance(values, Iterable) or is_number(values)
@@ -228,10 +227,27 @@ def as_seed(seed: int) -> int:
 # What an optimizer works on: a mesh, a way to learn, an initial design and a search space.
 
 
-Domain = Network | MetricGraph | FiniteElementSpace | Prior
+Domain = Any  # Network, MetricGraph, FiniteElementSpace or Prior, or whatever `read` takes
 
 USUAL_NODES = 2_000  # of a mesh nobody asked for
 LEAST_CELLS = 2  # of an edge, so that every edge has a candidate of its own
+
+
+def as_network_given(domain: Domain) -> Network | None:
+    """The network that was given, or is read from a file or an object; None for anything else.
+
+    What its report warns of is shown, once for each network.
+    """
+    if isinstance(domain, MetricGraph | FiniteElementSpace | Prior):
+        return None
+    if not isinstance(domain, Network | str | Path):
+        try:
+            recognise(domain)
+        except NetworkError:  # as_domain says what is expected
+            return None
+    network = read(domain)
+    network.warn()
+    return network
 
 
 def usual_mesh(graph: MetricGraph, max_cell: float | None = None) -> FiniteElementSpace:
@@ -326,6 +342,14 @@ def as_search(candidates: Candidates, space: FiniteElementSpace) -> SearchSpace:
         return Continuum(space.graph)
     if isinstance(candidates, Forbidden):
         return Nodes(space, candidates)
+    if isinstance(candidates, list | tuple):
+        try:
+            candidates = as_places(candidates, space.graph)
+        except PointError as cause:
+            raise ParameterError(
+                f"candidates must be points, what is forbidden, a search space or 'continuum', got "
+                f"{shown(candidates)}: {cause}"
+            ) from cause
     if isinstance(candidates, Points):
         return CandidatePlaces(space.graph, candidates)
     if not isinstance(candidates, SearchSpace):

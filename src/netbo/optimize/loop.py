@@ -57,7 +57,7 @@ def maximize(
     f : callable
         Receives a Point (.edge_id, .distance, .fraction, .xy) and returns a number, NaN if the measurement
         failed, or a pair (value, noise variance).
-    graph : Network, MetricGraph, FiniteElementSpace or Prior
+    graph : Network, MetricGraph, FiniteElementSpace, Prior, path or object
         Where to look, as for `Optimizer`.
     budget : int
         Evaluations in all; the initial design and failures count.

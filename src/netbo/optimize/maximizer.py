@@ -390,11 +390,10 @@ def _joined(pieces: CandidatePieces, probability: FloatArray, graph: MetricGraph
 
 def _by_edge(pieces: CandidatePieces, probability: FloatArray, graph: MetricGraph) -> dict[Hashable, float]:
     """Probability of the user's edges that have any, most probable first."""
-    table = graph.address_table
     row, _, _, mass = _on_links(pieces, probability, graph)
-    total = sum_by(row, mass, len(table))
+    total = sum_by(row, mass, len(graph.address_table))
     ranked = np.argsort(-np.round(total, TIE_DIGITS), kind="stable")
-    return {table.ids[link]: float(total[link]) for link in ranked[total[ranked] > 0].tolist()}
+    return {graph.address_table.ids[link]: float(total[link]) for link in ranked[total[ranked] > 0].tolist()}
 
 
 def _on_links(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self, overload
 
@@ -11,7 +12,7 @@ from netbo.acquisition import Acquisition, ScoreFunction, score_function
 from netbo.arrays import BoolArray
 from netbo.checks import is_whole
 from netbo.errors import ExhaustedError, ObservationError, ParameterError
-from netbo.geometry import MetricGraph, Point, Points
+from netbo.geometry import MetricGraph, Point, Points, as_place
 from netbo.optimize import arguments
 from netbo.optimize.answers import Answers
 from netbo.optimize.design import Design
@@ -36,15 +37,16 @@ class Optimizer(Answers):
 
     Parameters
     ----------
-    domain : Network, MetricGraph, FiniteElementSpace or Prior
-        A network; a mesh on it; or a prior, whose parameters are then the ones that are learned.
+    domain : Network, MetricGraph, FiniteElementSpace, Prior, path or object
+        A network, or what `netbo.read` makes one of; a mesh on it; or a prior, whose parameters are then the
+        ones that are learned. What the report on a network warns of is shown, once (`NetworkWarning`).
     preset : Preset or str
         Surrogate, acquisition and design, "calibrated" or "paper"; the next options replace parts of it.
     acquisition : Acquisition or str, optional
         "thompson", "ucb", "noisy-ei", "log-ei", "max-variance" or "random", or an object.
-    candidates : SearchSpace, Points, Forbidden or "continuum", optional
-        Where it may ask: by default all nodes of the mesh; without what is forbidden; points of your own;
-        or anywhere on the network.
+    candidates : SearchSpace, Points, Forbidden, list or "continuum", optional
+        Where it may ask: by default all nodes of the mesh; without what is forbidden; points of your own,
+        also as a list of names of vertices and pairs (edge id, distance); or anywhere on the network.
     design : Design or int, optional
         Initial design, or how many places it has.
     fit : Learning, optional
@@ -114,7 +116,10 @@ class Optimizer(Answers):
         learning = arguments.with_kernel(
             fit or chosen.fit, alpha, constant_variance, is_own=is_given or isinstance(domain, Prior)
         )
-        self.space, self.fit = arguments.as_domain(domain, learning, is_given=is_given, max_cell=max_cell)
+        self.network = arguments.as_network_given(domain)
+        self.space, self.fit = arguments.as_domain(
+            self.network or domain, learning, is_given=is_given, max_cell=max_cell
+        )
         self.search = arguments.as_search(candidates, self.space)
         self.acquisition = arguments.as_acquisition(
             chosen.acquisition if acquisition is None else acquisition
@@ -139,7 +144,7 @@ class Optimizer(Answers):
 
     @property
     def graph(self) -> MetricGraph:
-        """The network."""
+        """The metric graph of the network; `network` is the whole of it, None if only a graph was given."""
         return self.space.graph
 
     # Asking
@@ -199,6 +204,7 @@ class Optimizer(Answers):
         """The place that `ask` would hand out now; nothing is recorded."""
         is_open = self.eligible()
         if travel is not None:
+            travel = replace(travel, start=as_place(travel.start, self.graph))
             is_open = travel.restrict(is_open, self.search.points, self.graph)
         if self._is_designing:
             places = self._places(Status.OBSERVED, Status.FAILED, Status.PENDING)
@@ -261,13 +267,14 @@ class Optimizer(Answers):
 
         Parameters
         ----------
-        subject : Suggestion, int, Point, Points or a sequence of them
-            A suggestion, its id, or places that were never asked for.
+        subject : Suggestion, int, Point, Points, str or a sequence of them
+            A suggestion, its id, or places that were never asked for: points, names of vertices, in a
+            sequence also pairs (edge id, distance).
         values : float, "failed" or a sequence of them
             One value for each; NaN or "failed" is recorded and not modelled.
         noise : float or sequence of float, optional
             Noise variances of their own.
-        at : Point, Points or a sequence, optional
+        at : Point, Points, (edge id, distance), name of a vertex, or a sequence, optional
             Where they were measured, if not where they were asked for.
         note : str
             A remark, such as why it failed.
@@ -300,7 +307,7 @@ class Optimizer(Answers):
             )
         ]
         places = [
-            None if place is None else arguments.as_place(place, self.graph)
+            None if place is None else as_place(place, self.graph)
             for place in arguments.spread(at, n, is_single, "at")
         ]
         ids = [each for each in subjects if isinstance(each, int)]

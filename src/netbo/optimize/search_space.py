@@ -112,6 +112,8 @@ class Forbidden:
         Forbidden from end to end.
     stretches : iterable of (edge id, float, float)
         Parts of edges, in the unit of the graph.
+    vertices : vertex id or iterable of them
+        Junctions, hydrants or buses where nobody may measure.
 
     Raises
     ------
@@ -129,21 +131,25 @@ class Forbidden:
 
     edges: Any = ()
     stretches: Iterable[tuple[Hashable, float, float]] = ()
+    vertices: Any = ()
 
     def __post_init__(self) -> None:
-        is_one = isinstance(self.edges, str | bytes | tuple) or not isinstance(self.edges, Iterable)
-        object.__setattr__(self, "edges", self.edges if is_one else tuple(self.edges))
+        for name in ("edges", "vertices"):
+            given = getattr(self, name)
+            is_one = isinstance(given, str | bytes | tuple) or not isinstance(given, Iterable)
+            object.__setattr__(self, name, given if is_one else tuple(given))
         object.__setattr__(self, "stretches", tuple(_as_stretch(stretch) for stretch in self.stretches))
 
     @property
     def is_empty(self) -> bool:
         """Whether everything is allowed."""
-        return self.edges == () and self.stretches == ()
+        return self.edges == () and self.stretches == () and self.vertices == ()
 
     def intervals(self, graph: MetricGraph) -> Intervals:
         """All that is forbidden on the edges of a graph."""
         found = [graph.intervals(self.edges)[1:]] if self.edges != () else []
         found += [_on_graph(stretch, graph) for stretch in self.stretches]
+        found += [_at_vertices(self.vertices, graph)] if self.vertices != () else []
         rows = (zip(*(column.tolist() for column in each), strict=True) for each in found)
         return Intervals.union(chain.from_iterable(rows))
 
@@ -191,6 +197,16 @@ def _on_graph(
             f"{length}; distances are in the unit of the graph"
         )
     return graph.intervals([edge_id], start, end)[1:]
+
+
+def _at_vertices(names: Any, graph: MetricGraph) -> tuple[IntArray, FloatArray, FloatArray]:
+    """The ends of all edges that meet the vertices; a vertex that was merged away is a place on its edge."""
+    x = graph.points(vertex=names)
+    vertex = place_vertices(graph, x)
+    starting, ending = (_edges_at(ends, vertex[vertex >= 0]) for ends in (graph.tails, graph.heads))
+    edge = np.concatenate([x.edge[vertex < 0], starting, ending])
+    z = np.concatenate([x.z[vertex < 0], np.zeros(len(starting)), graph.lengths[ending]])
+    return edge, z, z
 
 
 # The candidates themselves, and what a search between them has to know of the trials so far.

@@ -36,6 +36,12 @@ class StudyDefinition:
     settings: StudySettings
     hash: str
 
+    def optimizer(self) -> Optimizer:
+        """Optimizer of the study, without trials; it knows the network."""
+        optimizer = self.settings.optimizer(self.graph)
+        optimizer.network = self.source
+        return optimizer
+
 
 @dataclass(frozen=True, slots=True)
 class StudyWords:
@@ -96,7 +102,7 @@ def create_study(
         raise StudyError(f"a study needs a name, got {name!r}")
     graph = graph_of(network)
     definition = StudyDefinition(as_network(network), graph, settings, content_hash(graph))
-    optimizer = settings.optimizer(graph)
+    optimizer = definition.optimizer()
     reference = None if network_file is None else _as_reference(network_file, definition, name)
     opened = open_storage(default_journal(name) if storage is None else storage, existing=False)
     if resume and _is_study(opened, name):
@@ -112,7 +118,7 @@ def load_study(storage: StorageLike, name: str | None, network: Network | Metric
     opened = open_storage(storage, existing=True)
     found = _only_name(opened) if name is None else name
     study_id, definition = read_definition(opened, found, network)
-    return OpenStudy(found, opened, study_id, definition, definition.settings.optimizer(definition.graph))
+    return OpenStudy(found, opened, study_id, definition, definition.optimizer())
 
 
 def study_names(storage: StorageLike) -> list[str]:

@@ -91,7 +91,7 @@ class Crew:
     ----------
     name : str
         Found again in the records of its trials.
-    at : Point, optional
+    at : Point, (edge id, distance) or name of a vertex, optional
         Where the crew is; by default at its last trial, and a crew without one may go anywhere.
     travel_cost : float
         Cost of one unit of length, in the unit of the acquisition's scores.
@@ -110,7 +110,7 @@ class Crew:
     """
 
     name: str
-    at: Point | None = None
+    at: Any = None
     travel_cost: float = 0.0
     radius: float | None = None
 

@@ -11,7 +11,7 @@ import numpy as np
 from netbo.checks import require_positive
 from netbo.errors import StudyError
 from netbo.fem import FiniteElementSpace
-from netbo.geometry import PLACE_TOLERANCE, MetricGraph, Points
+from netbo.geometry import PLACE_TOLERANCE, MetricGraph, Points, as_places
 from netbo.optimize import (
     CandidatePlaces,
     Continuum,
@@ -156,6 +156,8 @@ def write_candidates(candidates: Candidates, graph: MetricGraph) -> dict[str, An
         if candidates != CONTINUUM:
             raise StudyError(f"candidates by name can only be {CONTINUUM!r}, got {candidates!r}")
         return {"kind": CONTINUUM}
+    if isinstance(candidates, list | tuple):
+        candidates = as_places(candidates, graph)
     if isinstance(candidates, SearchSpace) and not graph.has_edges_of(candidates.graph):
         raise StudyError(
             f"candidates must lie on {graph!r}, got some on {candidates.graph!r}; build them anew"
@@ -208,6 +210,8 @@ def _write_forbidden(forbidden: Forbidden, graph: MetricGraph) -> dict[str, Any]
     is_whole = (start == 0) & (end == graph.lengths[edge])
     parts = [(edge[~is_whole], start[~is_whole], end[~is_whole])]
     parts += [graph.intervals([name], first, last)[1:] for name, first, last in forbidden.stretches]
+    places = Forbidden(vertices=forbidden.vertices).intervals(graph)
+    parts += [(places.edge, places.start, places.end)]
     stretches = [list(each) for part in parts for each in zip(*(c.tolist() for c in part), strict=True)]
     return {"edges": edge[is_whole].tolist(), "stretches": stretches}
 

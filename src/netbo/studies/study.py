@@ -7,6 +7,7 @@ import socket
 import uuid
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
@@ -15,9 +16,9 @@ from optuna.storages import BaseStorage
 
 from netbo.adapters import Network
 from netbo.errors import ExhaustedError, ObservationError, ParameterError
-from netbo.geometry import MetricGraph, Point
+from netbo.geometry import MetricGraph, Point, as_place
 from netbo.optimize import Optimizer, Suggestion
-from netbo.optimize.arguments import SearchOptions, as_place, as_told
+from netbo.optimize.arguments import SearchOptions, as_network_given, as_told
 from netbo.optimize.trials import Told
 from netbo.studies.definition import OpenStudy, StudyWords, create_study, graph_of, load_study
 from netbo.studies.dispatch import AskRequest, Crew, Dispatcher, count_handed_out, require_crews
@@ -123,7 +124,7 @@ class Study(Described):
     @classmethod
     def create(
         cls,
-        network: Network | MetricGraph,
+        network: Any,
         *,
         name: str,
         storage: StorageLike | None = None,
@@ -145,8 +146,9 @@ class Study(Described):
 
         Parameters
         ----------
-        network : Network or MetricGraph
-            Where to measure.
+        network : Network, MetricGraph, path or object
+            Where to measure: a network, or what `netbo.read` makes one of. What its report warns of is shown,
+            once (`NetworkWarning`).
         name : str
             By which others load the study.
         storage : path, str or optuna.storages.BaseStorage, optional
@@ -189,12 +191,13 @@ class Study(Described):
         'calibrated'
         """
         words = StudyWords.of(title, value_unit)
+        source = as_network_given(network) or network
         settings = StudySettings.of(
-            graph_of(network), preset=preset, acquisition=acquisition, direction=direction, seed=seed,
+            graph_of(source), preset=preset, acquisition=acquisition, direction=direction, seed=seed,
             lease=lease, asking_lease=asking_lease, **options,
         )  # fmt: skip
         opened = create_study(
-            network, settings, name=name, storage=storage, network_file=network_file, resume=resume
+            source, settings, name=name, storage=storage, network_file=network_file, resume=resume
         )
         study = cls(opened, worker=worker, clock=clock)
         words.write(study.storage, study.trial_store.study_id)
@@ -337,7 +340,8 @@ class Study(Described):
         return suggestions
 
     def _request(self, crew: Crew, lease: Any, budget: int | None) -> AskRequest:
-        return AskRequest(crew.name, lease, budget, crew.travel(self.records))
+        placed = crew if crew.at is None else replace(crew, at=self.place(crew.at))
+        return AskRequest(crew.name, lease, budget, placed.travel(self.records))
 
     def enqueue(self, place: Any) -> int:
         """Enqueue a point, given as for `place`, to be handed out next; returns the id of its trial."""
@@ -403,7 +407,7 @@ class Study(Described):
             NaN and "failed" are recorded and not modelled.
         noise : float, optional
             Variance of this value.
-        at : Point, Points of one, or (edge id, distance), optional
+        at : Point, Points of one, (edge id, distance) or name of a vertex, optional
             Where it was measured, if not where it was asked for.
         note : str
             Remark for the record.
@@ -512,9 +516,7 @@ class Study(Described):
     # Arguments
 
     def place(self, where: Any) -> Point:
-        """Point of the network from a Point, Points of one, or a pair (edge id, distance)."""
-        if isinstance(where, tuple) and len(where) == 2:
-            return as_place(self.network.points([where[0]], [where[1]]), self.graph)
+        """Point of the network from a Point, Points of one, (edge id, distance), or the name of a vertex."""
         return as_place(where, self.graph)
 
     def _record(self, suggestion: Suggestion | int) -> TrialRecord:
@@ -535,7 +537,7 @@ def new_worker_name(given: str | None = None) -> str:
 
 def _another_worker(kind: type[Study], address: tuple[Any, ...], worker: str | None, clock: Clock) -> Study:
     name, storage, study_id, definition = address
-    optimizer = definition.settings.optimizer(definition.graph)
+    optimizer = definition.optimizer()
     opened = OpenStudy(name, open_storage(storage, existing=True), study_id, definition, optimizer)
     study = kind(opened, worker=worker, clock=clock)
     study._begin_process(new_worker_name(worker))  # noqa: SLF001 - two workers of one name would take over each other's trials

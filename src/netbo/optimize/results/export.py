@@ -57,7 +57,7 @@ def export(
 def _source(optimizer: Optimizer, network: Network | None) -> Network | MetricGraph:
     graph = optimizer.graph
     if network is None:
-        return graph
+        return graph if optimizer.network is None else optimizer.network
     if not network.graph.has_edges_of(graph):
         raise ParameterError(
             f"network must be the one that was searched, {graph!r}, got {network.graph!r}; "

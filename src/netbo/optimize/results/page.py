@@ -141,6 +141,7 @@ def write_page(
             f"network must be the one that was searched, {optimizer.graph!r}, got {network.graph!r}; "
             "pass what netbo.read returned for this run"
         )
+    network = network or optimizer.network
     source = optimizer.graph if network is None else network
     head = title or found.title or "Search on a network"
     sections = [
