@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 import netbo
 from netbo.adapters import write_network
-from netbo.adapters.read import recognise
+from netbo.adapters.read import FORMATS, recognise
 from netbo.errors import NetworkError
 
 SWC = "1 1 0 0 0 1 -1\n2 3 0 3 4 1 1\n3 3 0 3 10 1 2\n"
@@ -173,3 +173,65 @@ def test_reading_loads_only_the_package_it_needs():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
 
     assert done.stdout.split() == []
+
+
+def sources(folder):
+    """One source of every format, and the unit its lengths have."""
+    import pandapower as pp
+    import pandas as pd
+    import wntr
+
+    water, power = wntr.network.WaterNetworkModel(), pp.create_empty_network()
+    water.add_reservoir("lake", base_head=50.0)
+    water.add_junction("town")
+    water.add_pipe("main", "lake", "town", length=1200.0)
+    buses = [pp.create_bus(power, vn_kv=20.0) for _ in range(2)]
+    pp.create_line(power, *buses, 1.5, "NAYY 4x50 SE")
+    (folder / "cell.swc").write_text(SWC)
+    write_network(netbo.read(lines()), folder / "ours.json")
+    graph = nx.path_graph(3)
+    nx.set_edge_attributes(graph, 2.0, "length")
+    return {
+        "networkx": (graph, "m"), "geopandas": (lines(), "m"), "osmnx": (town(), "m"), "wntr": (water, "m"),
+        "pandapower": (power, "km"), "topohub": ("topozoo/Abilene", "km"), "swc": (folder / "cell.swc", "um"),
+        "edge_list": (pd.DataFrame({"from": [1], "to": [2], "length": [3.0]}), "m"),
+        "json": (folder / "ours.json", "m"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_every_reader_takes_a_unit_and_no_coordinate_system(tmp_path, kind):
+    source, unit = sources(tmp_path)[kind]
+    usual, said = netbo.read(source, crs=None), netbo.read(source, unit=unit, crs=None)
+
+    assert recognise(source) == kind
+    assert said.graph.unit == unit
+    assert said.report.crs == usual.report.crs == netbo.read(source).report.crs
+    assert_allclose(said.graph.lengths, usual.graph.lengths)
+
+
+@pytest.mark.parametrize("kind", ["osmnx", "wntr", "pandapower", "topohub"])
+def test_a_unit_that_the_format_contradicts_is_refused(tmp_path, kind):
+    """A label that is wrong would be a wrong length without a word."""
+    with pytest.raises(NetworkError, match=r"lengths of .* are in k?m, got unit='miles'; leave it out"):
+        netbo.read(sources(tmp_path)[kind][0], unit="miles")
+
+
+@pytest.mark.parametrize("mark", ["osmid", "length", "x", "crs"])
+def test_a_multigraph_is_osmnxs_only_with_all_its_marks(mark):
+    """A user's own graph may well name its coordinate system."""
+    graph = town()
+    graph.graph.pop(mark, None)
+    for _, data in graph.nodes(data=True):
+        data.pop(mark, None)
+    for *_, data in graph.edges(data=True):
+        data.pop(mark, None)
+
+    assert recognise(town()) == "osmnx"
+    assert recognise(graph) == "networkx"
+
+
+def test_a_coordinate_system_may_not_contradict_that_of_osmnx():
+    assert netbo.read(town(), crs="EPSG:32630").report.crs == "EPSG:32630"
+    with pytest.raises(NetworkError, match="crs= is for graphs without a coordinate system, got 'EPSG:4326'"):
+        netbo.read(town(), crs="EPSG:4326")

@@ -131,6 +131,19 @@ def _as_lengths(lengths: FloatArray, ids: Sequence[Hashable]) -> FloatArray:
 # Words of the readers' options.
 
 
+def as_unit(unit: str | None, known: str, format_name: str) -> str:
+    """The unit of a format that says it itself; another one would be a wrong length without a word.
+
+    >>> as_unit(None, "km", "pandapower")
+    'km'
+    """
+    if unit not in (None, known):
+        raise NetworkError(
+            f"lengths of {format_name} are in {known}, got unit={unit!r}; leave it out, and convert results"
+        )
+    return known
+
+
 def as_treatment(
     chosen: Treatment | str, option: str, *, allowed: Iterable[Treatment] = tuple(Treatment)
 ) -> Treatment:

@@ -16,15 +16,22 @@ from netbo.adapters.graph_links import (
     require_graph,
     undirected_names,
 )
-from netbo.adapters.links import Links
+from netbo.adapters.links import Links, as_unit
 from netbo.adapters.network import Network
+from netbo.adapters.projection import as_crs
 from netbo.errors import NetworkError
 from netbo.files import xml_root
 from netbo.optional import require
 
 
 def read_osmnx(
-    source: Any, *, length: str | None = "length", directions: Directions = "merge", **assembly: Any
+    source: Any,
+    *,
+    length: str | None = "length",
+    directions: Directions = "merge",
+    crs: Any = None,
+    unit: str | None = None,
+    **assembly: Any,
 ) -> Network:
     """Network of an OSMnx graph, or of a GraphML file saved by OSMnx; streets are named (u, v, key).
 
@@ -38,6 +45,10 @@ def read_osmnx(
     directions : {"merge", "keep"}
         "merge" makes one edge of the two directions of a street (same osmid, same course, same length), which
         answers to both ids; "keep" leaves them apart. One-way streets stay as they are.
+    crs : optional
+        Coordinate system, by default graph.graph["crs"], which it may not contradict.
+    unit : str, optional
+        "m", as OSMnx measures; there is no other.
     **assembly
         Options of `assemble`, such as metric_crs= or barriers=.
 
@@ -61,11 +72,17 @@ def read_osmnx(
     >>> read_osmnx(graph, coordinates_are_lengths=True).graph
     MetricGraph(2 vertices, 1 edge, total length 50 m, 1 component)
     """
-    return assemble(links_from_osmnx(source, length=length, directions=directions), **assembly)
+    links = links_from_osmnx(source, length=length, directions=directions, crs=crs, unit=unit)
+    return assemble(links, **assembly)
 
 
 def links_from_osmnx(
-    source: Any, *, length: str | None = "length", directions: Directions = "merge"
+    source: Any,
+    *,
+    length: str | None = "length",
+    directions: Directions = "merge",
+    crs: Any = None,
+    unit: str | None = None,
 ) -> Links:
     """Links of an OSMnx graph; parameters are those of `read_osmnx`."""
     require_directions(directions)
@@ -74,11 +91,12 @@ def links_from_osmnx(
     if isinstance(source, str | PathLike):
         name, graph = f"GraphML {Path(source).name}", _load(Path(source))
     require_graph(graph, "the source")
-    _require_streets(graph, name)
+    _require_streets(graph, name, crs)
     reading = read_edges(
         graph, name, length=length, id_attribute=None, geometry="geometry", positions=("x", "y")
     )
-    return links_of(reading, _ways(graph, reading, directions), crs=None, unit="m")
+    ways = _ways(graph, reading, directions)
+    return links_of(reading, ways, crs=crs, unit=as_unit(unit, "m", "OSMnx"))
 
 
 def _load(path: Path) -> Any:
@@ -97,9 +115,15 @@ def _load(path: Path) -> Any:
         ) from cause
 
 
-def _require_streets(graph: Any, name: str) -> None:
-    """Refuse graphs without what OSMnx always writes."""
-    if graph.graph.get("crs") is None:
+def _require_streets(graph: Any, name: str, crs: Any) -> None:
+    """Refuse graphs without what OSMnx always writes, or with another than they are said to have."""
+    own = graph.graph.get("crs")
+    if own is not None and crs is not None and as_crs(own) != as_crs(crs):
+        raise NetworkError(
+            f"crs= is for graphs without a coordinate system, got {crs!r:.60} for {name} in {own!s:.60}; "
+            "convert the graph with osmnx.project_graph"
+        )
+    if own is None and crs is None:
         raise NetworkError(
             f"{name} must carry graph['crs'] as OSMnx writes it, got none; "
             "set it, or read the graph with read_networkx"

@@ -71,16 +71,22 @@ def read(source: Any, *, format: str | None = None, **options: Any) -> Network: 
     MetricGraph(3 vertices, 2 edges, total length 200, 1 component)
     """
     if isinstance(source, Network | MetricGraph) and format is None:
-        _refuse_options(options, {}, "a graph that is already read")
-        return as_network(source)
+        return _as_it_is(as_network(source), options, "a graph that is already read")
     kind = _as_format(format) if format is not None else recognise(source)
     if kind == "json":
-        _refuse_options(options, {}, "JSON of our own")
-        return read_network(source)
+        return _as_it_is(read_network(source), options, "JSON of our own")
     reader = _reader(kind)
     _refuse_options(options, _options_of(reader), kind)
     _require_kinds(options, _options_of(reader))
     network: Network = reader(source, **options)
+    return network
+
+
+def _as_it_is(network: Network, options: Mapping[str, Any], what: str) -> Network:
+    """A network that needs no reading; crs and unit may be said if they are its own."""
+    own = {"crs": network.report.crs, "unit": network.graph.unit}
+    said = {name for name in options if name in own and options[name] in (None, own[name])}
+    _refuse_options({name: value for name, value in options.items() if name not in said}, {}, what)
     return network
 
 
@@ -104,10 +110,12 @@ def recognise(source: Any) -> str:
 
 
 def _is_osmnx(graph: Any) -> bool:
-    """OSMnx graphs name a coordinate system and have x and y on every node."""
+    """OSMnx graphs name a coordinate system, have x and y on every node, osmid and length on their edges."""
     if not (graph.is_multigraph() and "crs" in graph.graph):
         return False
-    return all("x" in node and "y" in node for _, node in graph.nodes(data=True))
+    has_places = all("x" in node and "y" in node for _, node in graph.nodes(data=True))
+    marks = [("osmid" in data, "length" in data) for *_, data in graph.edges(data=True)]
+    return has_places and any(osmid for osmid, _ in marks) and any(length for _, length in marks)
 
 
 def _of_path(source: str | Path) -> str:

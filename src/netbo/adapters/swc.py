@@ -30,7 +30,14 @@ class Sample:
     parent: int
 
 
-def read_swc(source: str | Path, *, sections: bool = True, unit: str = "um", **assembly: Any) -> Network:
+def read_swc(
+    source: str | Path,
+    *,
+    sections: bool = True,
+    crs: Any = None,
+    unit: str | None = "um",
+    **assembly: Any,
+) -> Network:
     r"""Network of an SWC file.
 
     Edges point away from the root; lengths are those of the drawn cables in three dimensions. The columns
@@ -43,7 +50,9 @@ def read_swc(source: str | Path, *, sections: bool = True, unit: str = "um", **a
     sections : bool, default True
         An edge is an unbranched cable from a root or branching to the next branching or tip, named by the id
         of its last sample; False: one edge a segment, named by the sample at its far end.
-    unit : str, default "um"
+    crs : optional
+        Coordinate system, if the drawing is on a map, and then without its heights.
+    unit : str or None, default "um"
         Of the coordinates; micrometres by custom, the file does not say.
     **assembly
         Options of `assemble`, such as barriers=.
@@ -67,10 +76,12 @@ def read_swc(source: str | Path, *, sections: bool = True, unit: str = "um", **a
     ...     read_swc(path).graph
     MetricGraph(2 vertices, 1 edge, total length 10 um, 1 component)
     """
-    return assemble(links_from_swc(source, sections=sections, unit=unit), **assembly)
+    return assemble(links_from_swc(source, sections=sections, crs=crs, unit=unit), **assembly)
 
 
-def links_from_swc(source: str | Path, *, sections: bool = True, unit: str = "um") -> Links:
+def links_from_swc(
+    source: str | Path, *, sections: bool = True, crs: Any = None, unit: str | None = "um"
+) -> Links:
     """Links of an SWC file; parameters are those of `read_swc`."""
     samples = _read_samples(Path(source))
     rows = list(_sections(samples) if sections else _segments(samples))
@@ -85,6 +96,7 @@ def links_from_swc(source: str | Path, *, sections: bool = True, unit: str = "um
         lengths=np.array([each[-1] for each in walked]),
         curves=curves,
         positions={end: samples[end].position for end in sorted(ends)},
+        crs=crs,
         unit=unit,
         attributes={
             "type": [samples[row[-1]].kind for row in rows],
@@ -208,12 +220,12 @@ def _mean_radius(row: Sequence[int], samples: Mapping[int, Sample], walked: Floa
     return float(means @ np.diff(walked) / walked[-1])
 
 
-def _notes(samples: Mapping[int, Sample], unit: str, *, sections: bool) -> list[str]:
+def _notes(samples: Mapping[int, Sample], unit: str | None, *, sections: bool) -> list[str]:
     roots = [name for name, sample in samples.items() if sample.parent == ROOT]
     named = "unbranched section, named by its last sample" if sections else "segment, named by its far sample"
     notes = [
         f"{len(samples)} samples; one edge is one {named}",
-        f"coordinates and lengths are taken to be in {unit}: the format does not say",
+        f"coordinates and lengths are taken to be in {unit or 'one unit'}: the format does not say",
     ]
     if len(roots) > 1:
         notes.append(f"{len(roots)} roots ({listing(roots)}): as many trees, which are not joined")

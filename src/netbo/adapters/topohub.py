@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from netbo.adapters.assembly.assemble import assemble
-from netbo.adapters.links import Links
+from netbo.adapters.links import Links, as_unit
 from netbo.adapters.network import Network
 from netbo.arrays import FloatArray
 from netbo.checks import require_positive
@@ -35,6 +35,7 @@ def read_topohub(
     *,
     scale: float | None = None,
     positions: Positions | str | None = None,
+    crs: Any = None,
     unit: str | None = None,
     **assembly: Any,
 ) -> Network:
@@ -54,6 +55,8 @@ def read_topohub(
         What they are. None decides from the data: `dist` equal to their straight distances: a plane; within
         the ranges of longitude and latitude, and not all whole numbers: degrees; else pixels, whose `dist` is
         a great-circle formula applied to pixels and must not be used.
+    crs : optional
+        Coordinate system of the positions, if they are a map; by default longitude and latitude for degrees.
     unit : str, optional
         Of the lengths; km for degrees.
     **assembly
@@ -75,14 +78,19 @@ def read_topohub(
     >>> graph.n_vertices, graph.n_edges, graph.unit
     (11, 14, 'km')
     """
-    links = links_from_topohub(key, scale=scale, positions=positions, unit=unit)
+    links = links_from_topohub(key, scale=scale, positions=positions, crs=crs, unit=unit)
     if scale is not None:
         assembly = {"coordinates_are_lengths": True, "lengths": "drawn"} | assembly
     return assemble(links, **assembly)
 
 
 def links_from_topohub(
-    key: str, *, scale: float | None = None, positions: Positions | str | None = None, unit: str | None = None
+    key: str,
+    *,
+    scale: float | None = None,
+    positions: Positions | str | None = None,
+    crs: Any = None,
+    unit: str | None = None,
 ) -> Links:
     """Links of a stored topology; parameters are those of `read_topohub`."""
     stored = _stored(key)
@@ -102,8 +110,8 @@ def links_from_topohub(
         heads=[head for _, head in ids],
         lengths=None if is_drawn else distances * factor,
         positions={name: tuple(factor * x for x in place) for name, place in places.items()},
-        crs="EPSG:4326" if is_geographic else None,
-        unit=unit or ("km" if is_geographic else None),
+        crs="EPSG:4326" if is_geographic and crs is None else crs,
+        unit=as_unit(unit, "km", "topohub") if is_geographic else unit,
         attributes={"dist": distances.tolist()},
         aliases={(head, tail): ((tail, head), True) for tail, head in ids if tail != head},
         notes=[named, _explain(kind, scale)],

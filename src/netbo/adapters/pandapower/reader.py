@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from netbo.adapters.assembly.assemble import assemble
-from netbo.adapters.links import Links, Treatment, as_treatment
+from netbo.adapters.links import Links, Treatment, as_treatment, as_unit
 from netbo.adapters.network import Network
 from netbo.adapters.pandapower.nets import bus_switches, drawing_of, open_elements, open_ends, open_net
 from netbo.wording import listing
@@ -31,6 +31,7 @@ def read_pandapower(
     open_switches: Words = Treatment.CUT,
     out_of_service: Words = Treatment.DROP,
     crs: Any = None,
+    unit: str | None = None,
     **assembly: Any,
 ) -> Network:
     """Network of a pandapower net or JSON file; lengths are `length_km`.
@@ -54,6 +55,8 @@ def read_pandapower(
         Lines that are, or whose bus is. "cut" detaches both ends.
     crs : optional
         Coordinate system of the drawing; None decides between degrees and a schematic by `length_km`.
+    unit : str, optional
+        "km", as pandapower has it; there is no other.
     **assembly
         Options of `assemble`, such as barriers=.
 
@@ -77,8 +80,9 @@ def read_pandapower(
     MetricGraph(3 vertices, 2 edges, total length 3 km, 1 component)
     """
     links = links_from_pandapower(
-        source, transformers=transformers, open_switches=open_switches, out_of_service=out_of_service, crs=crs
-    )
+        source, transformers=transformers, open_switches=open_switches, out_of_service=out_of_service,
+        crs=crs, unit=unit,
+    )  # fmt: skip
     return assemble(links, **assembly)
 
 
@@ -89,6 +93,7 @@ def links_from_pandapower(
     open_switches: Words = Treatment.CUT,
     out_of_service: Words = Treatment.DROP,
     crs: Any = None,
+    unit: str | None = None,
 ) -> Links:
     """Links of a pandapower net; parameters are those of `read_pandapower`."""
     net, name = open_net(source)
@@ -108,7 +113,7 @@ def links_from_pandapower(
         curves=None if drawing.positions is None else [_curve(row.id, drawing.curves) for row in rows],
         positions=drawing.positions,
         crs=drawing.crs,
-        unit="km",
+        unit=as_unit(unit, "km", "pandapower"),
         attributes=_attributes(net, rows),
         treatments=[row.treatment for row in rows],
         detach=[row.detach for row in rows],

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from netbo.adapters.assembly.assemble import assemble
-from netbo.adapters.links import Links, Treatment, as_treatment
+from netbo.adapters.links import Links, Treatment, as_treatment, as_unit
 from netbo.adapters.network import Network
 from netbo.adapters.wntr.model import open_model
 from netbo.arrays import FloatArray
@@ -30,6 +30,7 @@ def read_wntr(
     closed: Words = Treatment.CUT,
     check_valves: Words = Treatment.KEEP,
     crs: Any = None,
+    unit: str | None = None,
     **assembly: Any,
 ) -> Network:
     """Network of an EPANET file or wntr model.
@@ -51,6 +52,8 @@ def read_wntr(
         Pipes through which water flows one way.
     crs : optional
         Coordinate system of the node coordinates, if they are a map; EPANET files do not say.
+    unit : str, optional
+        "m", as wntr converts; there is no other.
     **assembly
         Options of `assemble`, such as barriers=.
 
@@ -75,7 +78,7 @@ def read_wntr(
     MetricGraph(2 vertices, 1 edge, total length 1200 m, 1 component)
     """
     links = links_from_wntr(
-        source, pumps=pumps, valves=valves, closed=closed, check_valves=check_valves, crs=crs
+        source, pumps=pumps, valves=valves, closed=closed, check_valves=check_valves, crs=crs, unit=unit
     )
     return assemble(links, **assembly)
 
@@ -88,6 +91,7 @@ def links_from_wntr(
     closed: Words = Treatment.CUT,
     check_valves: Words = Treatment.KEEP,
     crs: Any = None,
+    unit: str | None = None,
 ) -> Links:
     """Links of an EPANET file or wntr model; parameters are those of `read_wntr`."""
     model, name = open_model(source)
@@ -110,7 +114,7 @@ def links_from_wntr(
         curves=None if places is None else [_curve(link, places) for link in links],
         positions=places,
         crs=crs,
-        unit="m",
+        unit=as_unit(unit, "m", "EPANET by way of wntr"),
         attributes=_attributes(links),
         treatments=[rules[kind] for kind in kinds],
         notes=_notes(model, kinds, rules, has_drawing=places is not None),
