@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import click
 import geopandas as gpd
@@ -14,7 +15,7 @@ from shapely import LineString
 
 import netbo
 from netbo.cli import main
-from netbo.cli.app import EXAMPLES, LazyCommand, study
+from netbo.cli.app import EXAMPLES, PHRASES, LazyCommand, study
 from netbo.errors import ParameterError
 
 
@@ -192,6 +193,43 @@ def test_examples_belong_to_commands_that_there_are():
     }
 
     assert set(EXAMPLES) <= names
+
+
+def test_phrases_of_the_shell_stand_for_some_that_python_says():
+    """One that is reworded must be reworded here, or the shell speaks Python again."""
+    source = Path(netbo.__file__).parent
+    said = "".join(path.read_text() for path in source.rglob("*.py") if path.parent.name != "cli")
+
+    assert [phrase for phrase in PHRASES if phrase not in said] == []
+
+
+@pytest.mark.usefixtures("example_folder")
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("create streets.gpkg --preset x", "must be one of calibrated, paper, paper-euclidean, got 'x'"),
+        ("create streets.gpkg --acquisition x", "max-variance, random, got 'x'"),
+        ("create streets.gpkg --noise -1", "0.0 for exact values, left out to learn it, got -1.0"),
+        ("create streets.gpkg --alpha 3", "got 3.0; lower alpha"),
+        (
+            "create streets.gpkg --noise 3 --resume",
+            "got 3.0; give the same options to go on, or choose another name",
+        ),
+        ("tell 7 1", "got 7; netbo study status shows them"),
+        ("tell 0 1", "netbo study correct ID VALUE replaces a value, netbo study import adds one"),
+        ("ask --lease inf", "must be a positive number of seconds, got inf"),
+        ("ask --crew north@1:5 --radius -1", "got -1.0; leave it out to go anywhere"),
+    ],
+)
+def test_errors_name_commands_and_options_instead_of_python(line, message):
+    for made in ("create streets.gpkg", "ask", "tell 0 3"):
+        run_examples([f"netbo study {made} --name s"])
+    is_new = "create" in line and "--resume" not in line
+    shown = CliRunner().invoke(main, ["study", *shlex.split(line), f"--name={'t' if is_new else 's'}"])
+
+    assert shown.exit_code == 2
+    assert message in shown.stderr
+    assert not re.search(r"or None|\w\(\w*\)|object", shown.stderr)
 
 
 def test_wrong_input_is_one_line_and_exit_code_2(failing):

@@ -63,7 +63,7 @@ def test_smoothness_and_variance_change_the_kernel_of_the_preset():
 )
 def test_smoothness_and_variance_of_a_kernel_of_your_own_are_said_there(domain, options):
     with pytest.raises(
-        ParameterError, match="change the network kernel of a preset, got a surrogate without"
+        ParameterError, match=r"only the network kernel of a preset is changed by .* got a surrogate without"
     ):
         Optimizer(domain, **options)
 

@@ -140,6 +140,20 @@ class LazyGroup(click.Group):
 # Messages are written in Python's words, name=value. Where they are said in a shell they name its options.
 
 
+PHRASES = {  # of Python's messages, as the shell says them
+    "correct(id, value)": "netbo study correct ID VALUE",
+    "withdraw(id)": "netbo study withdraw ID",
+    "add_observation(point, value)": "netbo study import",
+    "see .trials": "netbo study status shows them",
+    "load it with Study.load to go on": "give the same options to go on",
+    ", or an object, got": ", got",
+    " or None to learn it": ", left out to learn it",
+    ", or None for one that never ends": "",
+    "None goes anywhere": "leave it out to go anywhere",
+    " or use spectral()": "",
+}
+
+
 def in_shell_words(message: str, spelled: Mapping[str, str]) -> str:
     """A message with the shell's spelling of keywords: `spelled` maps each to the option that begins it.
 
@@ -148,6 +162,8 @@ def in_shell_words(message: str, spelled: Mapping[str, str]) -> str:
     >>> in_shell_words("max_cell=0.1 is too fine; raise max_cell", {"max_cell": "--max-cell "})
     '--max-cell 0.1 is too fine; raise --max-cell'
     """
+    for phrase, option in PHRASES.items():
+        message = message.replace(phrase, option)
     for phrase, option in spelled.items():
         if "=" in phrase:
             message = message.replace(phrase, option)

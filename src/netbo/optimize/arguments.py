@@ -302,8 +302,8 @@ def with_kernel(
     models = () if is_own or not isinstance(fit, Learned) else fit.models
     if not any(isinstance(model, NetworkMatern) for model in models):
         raise ParameterError(
-            f"{' and '.join(wanted)} change the network kernel of a preset, got a surrogate without one or "
-            "of your own; leave them out, or say them there, as in Learned(models=(NetworkMatern(1.5),))"
+            f"only the network kernel of a preset is changed by {' and '.join(wanted)}, got a surrogate "
+            "without one or of your own; leave it out: a kernel of your own says so itself"
         )
     changed = (replace(model, **wanted) if isinstance(model, NetworkMatern) else model for model in models)
     return replace(fit, models=tuple(changed))  # type: ignore[type-var]

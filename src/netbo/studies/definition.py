@@ -290,6 +290,6 @@ def _require_same_settings(name: str, kept: StudySettings, given: StudySettings)
         there, here = getattr(kept, field.name), getattr(given, field.name)
         if there != here:
             raise StudyError(
-                f"the study {name!r} was made with {field.name}={there!r}, got {here!r}; load it with "
-                "Study.load to go on, or choose another name"
+                f"the study {name!r} was made with {field.name}={there!r}, got {here!r}; "
+                "load it with Study.load to go on, or choose another name"
             )
