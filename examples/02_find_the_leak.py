@@ -87,7 +87,7 @@ def draw(result: netbo.Result, listen: Listening, path: Path) -> None:
     result.plot(plan, label="estimated level (dB)")
     plotting.draw_points(graph, listen.leak, plan, marker="P", color=TRUTH, size=10, label="true leak")
     plotting.draw_edge_ids(graph, plan, size=6.5)
-    plan.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=3, frameon=False)
+    plotting.draw_legend(plan, ncols=3)
     posterior = result.posterior
     assert isinstance(posterior, netbo.Posterior)
     plotting.draw_profile(

@@ -9,6 +9,7 @@ import geopandas
 import libpysal
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.colors import Normalize
 
 import netbo
 from netbo import plotting
@@ -83,7 +84,10 @@ def judge(result: netbo.Result, rate: CholeraRate, pump: netbo.Points) -> Answer
 def draw(answer: Answer, network: netbo.Network, rate: CholeraRate, pump: netbo.Points, path: Path) -> None:
     """The true rate with the deaths, beside what forty surveys say."""
     figure, (truth, known) = plt.subplots(1, 2, figsize=(13.0, 6.2), layout="constrained")
-    plotting.draw_field(network.graph, rate.rates, truth, label="deaths per 100 m of street, all of it known")
+    common = Normalize(0.0, answer.highest_rate)
+    plotting.draw_field(
+        network.graph, rate.rates, truth, norm=common, label="deaths per 100 m of street, all of it known"
+    )
     x, y = network.graph.embed(rate.homes).T
     truth.scatter(
         x,
@@ -95,12 +99,12 @@ def draw(answer: Answer, network: netbo.Network, rate: CholeraRate, pump: netbo.
         zorder=2.5,
         label="deaths by house",
     )
-    answer.result.plot(known, label=f"deaths per 100 m of street, from {BUDGET} surveys")
+    answer.result.plot(known, norm=common, label=f"deaths per 100 m of street, from {BUDGET} surveys")
     for ax in (truth, known):
         plotting.draw_points(
             network.graph, pump, ax, marker="P", color=PUMP, size=11, label="Broad Street pump"
         )
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=3, frameon=False)
+        plotting.draw_legend(ax, ncols=3)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
     plt.close(figure)

@@ -117,6 +117,7 @@ def draw(network: netbo.Network, optimizer: netbo.Optimizer, answer: Answer, pat
     for ax in (mean, spread):
         plotting.draw_points(graph, answer.measurements.points, ax, size=4, label="measured")
         plotting.draw_points(graph, following, ax, marker="^", color=style.NEXT, size=9, label="measure next")
+        plotting.draw_labels(graph, following, range(1, len(following) + 1), ax)
         plotting.draw_points(graph, best, ax, marker="*", color=style.FOUND, size=14, label="recommended")
         plotting.draw_points(
             graph, Air(network).source, ax, marker="P", color=SOURCE_COLOUR, size=9, label="true source"

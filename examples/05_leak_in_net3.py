@@ -86,7 +86,7 @@ def draw(answer: Answer, misfit: LeakMisfit, network: netbo.Network, path: Path)
     )
     for places, marker, color, size, label in rows:
         plotting.draw_points(graph, places, plan, marker=marker, color=color, size=size, label=label)
-    plan.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=2, frameon=False)
+    plotting.draw_legend(plan, ncols=2)
     fractions, scores = along(misfit, str(found.edge_id))
     length = graph.lengths[graph.edge_indices(found.edge_id)[0]]
     profile.plot(fractions * length, scores, color="black", label=f"score along pipe {found.edge_id}")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.colors import Normalize
 
 import netbo
 from netbo import plotting
@@ -43,14 +44,16 @@ def draw(answer: Answer, path: Path) -> None:
     figure, (truth, known, course) = plt.subplots(
         1, 3, figsize=(15.0, 5.2), width_ratios=(1, 1, 0.8), layout="constrained"
     )
-    plotting.draw_field(graph, problem, truth, label="log posterior, all of it known")
+    nodes = answer.result.optimizer.space.nodes
+    common = Normalize(float(problem(nodes).min()), problem.maximum)  # the truth and what is known of it
+    plotting.draw_field(graph, problem, truth, norm=common, label="log posterior, all of it known")
     for ax in (truth, known):
         plotting.draw_points(
             graph, problem.maximizers, ax, marker="P", color=TRUTH, size=15, label="most probable place"
         )
-    answer.result.plot(known, label=f"estimated log posterior, from {BUDGET} evaluations")
+    answer.result.plot(known, norm=common, label=f"estimated log posterior, from {BUDGET} evaluations")
     for ax in (truth, known):
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=3, frameon=False)
+        plotting.draw_legend(ax, ncols=3)
     answer.result.plot_convergence(course, reference=problem.maximum, label="log posterior, scaled")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)

@@ -108,5 +108,5 @@ def test_without_plotly_the_extra_is_named(monkeypatch):
         raise ImportError(f"No module named {name!r}")
 
     monkeypatch.setattr("netbo.optional.import_module", refuse)
-    with pytest.raises(MissingPackageError, match=r"netbo\[plotly\]"):
+    with pytest.raises(MissingPackageError, match="install the extra 'plotly'"):
         draw_interactive(interval(), {"mean": lambda x: x.z})

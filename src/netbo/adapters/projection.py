@@ -64,6 +64,21 @@ def as_crs(crs: Any) -> Any:
         ) from cause
 
 
+def directions_of(crs: Any) -> tuple[str | None, bool]:
+    """Unit of the coordinates, None unless they are lengths, and whether y points north.
+
+    Neither is known without a coordinate system, or without pyproj.
+    """
+    if crs is None:
+        return None, False
+    try:
+        known = as_crs(crs)
+    except (MissingPackageError, NetworkError):
+        return None, False
+    towards = {axis.direction.lower() for axis in known.axis_info[:2]}
+    return (_unit(known) if known.is_projected else None), towards == {"east", "north"}
+
+
 def transform(places: FloatArray, source: Any, target: Any) -> FloatArray:
     """Places in another coordinate system, x before y; unchanged if either is unknown or both are one."""
     if source is None or target is None or source == target:

@@ -33,6 +33,7 @@ from netbo.wording import in_unit, length, value_label
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.colors import Normalize
 
     from netbo.adapters.network import Network
     from netbo.optimize.optimizer import Optimizer
@@ -270,7 +271,13 @@ class Answers:
         return summarize(self.optimizer)
 
     def plot(
-        self, ax: Axes | None = None, *, what: str = "mean", label: str | None = None, to_scale: bool = True
+        self,
+        ax: Axes | None = None,
+        *,
+        what: str = "mean",
+        label: str | None = None,
+        norm: Normalize | None = None,
+        to_scale: bool = True,
     ) -> Axes:
         """The network coloured by what is known, with what was measured, failed, is next and is recommended.
 
@@ -285,6 +292,8 @@ class Answers:
             probability of the best value per unit of length.
         label : str, optional
             Of the values, with their unit; by default the unit of the optimizer, if it has one.
+        norm : matplotlib Normalize, optional
+            Limits of the colours; the same for two pictures lets them be compared.
         to_scale : bool
             False stretches a long thin network to fill its axes.
 
@@ -299,7 +308,7 @@ class Answers:
         """
         from netbo.optimize.results.figures import draw_view  # noqa: PLC0415 - needs matplotlib
 
-        drawn = draw_view(self.optimizer, what, ax, label=label, to_scale=to_scale)
+        drawn = draw_view(self.optimizer, what, ax, label=label, norm=norm, to_scale=to_scale)
         if self.title:
             drawn.set_title(self.title, parse_math=False)
         return drawn

@@ -269,14 +269,13 @@ class SearchList:
     def _repr_html_(self) -> str:
         facts = [("holds", self._extent), *([("rather", self._doubt)] if self._doubt else [])]
         listed = table(self._rows[0], self._rows[1 : ROWS + 1], n_hidden=len(self.stretches) - ROWS)
-        return card("SearchList", facts, picture=self._picture(), rows=listed)
+        seen = "" if self.graph is None else self._picture(self.graph)
+        return card("SearchList", facts, picture=seen, rows=listed)
 
-    def _picture(self) -> str:
-        if self.graph is None:
-            return ""
+    def _picture(self, graph: MetricGraph) -> str:
         start, end = np.array([(each.start, each.end) for each in self.stretches]).T
-        parts = self.graph.intervals([each.edge_id for each in self.stretches], start, end)[1:]
-        return thumbnail(self.graph, stretches=parts, alt="stretches to search")
+        parts = graph.intervals([each.edge_id for each in self.stretches], start, end)[1:]
+        return thumbnail(graph, stretches=parts, alt="stretches to search")
 
     @property
     def _extent(self) -> str:

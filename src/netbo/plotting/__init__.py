@@ -11,9 +11,10 @@ composed by calling several:
 
 from netbo.plotting.diagnostics import draw_calibration, draw_convergence, draw_regret
 from netbo.plotting.field import draw_field, draw_stretches
-from netbo.plotting.network import draw_edge_ids, draw_network, draw_points
+from netbo.plotting.network import draw_edge_ids, draw_labels, draw_network, draw_points
 from netbo.plotting.plotly import draw_interactive
 from netbo.plotting.profile import draw_profile
+from netbo.plotting.scale import draw_legend, draw_scale
 
 __all__ = [
     "draw_calibration",
@@ -21,9 +22,12 @@ __all__ = [
     "draw_edge_ids",
     "draw_field",
     "draw_interactive",
+    "draw_labels",
+    "draw_legend",
     "draw_network",
     "draw_points",
     "draw_profile",
     "draw_regret",
+    "draw_scale",
     "draw_stretches",
 ]

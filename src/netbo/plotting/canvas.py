@@ -152,16 +152,20 @@ def field_width(graph: MetricGraph, ax: Axes) -> float:
     Lines of total length L that pass through m squares of side c are m c^2 / L apart.
     """
     segments = cut_into_pieces(graph, SAMPLES).ends
-    low, high = segments.min(axis=(0, 1)), segments.max(axis=(0, 1))
-    extent = np.where(high > low, high - low, 1.0)
-    room = axes_size(ax)
-    scale = np.full(2, (room / extent).min()) if ax.get_aspect() != "auto" else room / extent
-    middles = (segments.mean(axis=1) - low) * scale
+    scale = axes_scale(graph, ax)
+    middles = (segments.mean(axis=1) - segments.min(axis=(0, 1))) * scale
     length = float(np.linalg.norm((segments[:, 1] - segments[:, 0]) * scale, axis=1).sum())
     squares = np.floor(middles / SQUARE).astype(np.int64)
     used = len(np.unique(squares[:, 0] * (squares[:, 1].max() + 1) + squares[:, 1]))
     apart = used * SQUARE**2 / length if length > 0 else np.inf
     return float(np.clip(FILLED * apart, style.LEAST_WIDTH, style.FIELD_WIDTH))
+
+
+def axes_scale(graph: MetricGraph, ax: Axes) -> FloatArray:
+    """Points that a unit of the drawing takes in each direction, (2,), where the network fills the axes."""
+    extent = np.ptp(graph.drawing.coordinates[:, :2], axis=0)
+    scale = axes_size(ax) / np.where(extent > 0, extent, 1.0)
+    return np.full(2, scale.min()) if ax.get_aspect() != "auto" else scale
 
 
 def axes_size(ax: Axes) -> FloatArray:

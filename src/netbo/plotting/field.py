@@ -18,6 +18,7 @@ from netbo.geometry.identifiers import as_list
 from netbo.plotting import style
 from netbo.plotting.canvas import Segments, axes_size, cut_into_pieces, field_width, plan_axes, straighten
 from netbo.plotting.network import Field, draw_network, draw_vertices, outline
+from netbo.plotting.scale import draw_scale
 
 LETTER, LEAST_LINE = 6.5, 12  # points that a letter of a label takes; letters of its shortest line
 CASED = 1.5  # points: thinner lines have no dark outline, which would be most of what is seen
@@ -35,6 +36,7 @@ def draw_field(
     linewidth: float | None = None,
     vertex_size: float = 0.0,
     to_scale: bool = True,
+    scale: bool = True,
 ) -> Axes:
     """A function on the network as colours along the edges, with a colour bar.
 
@@ -43,6 +45,7 @@ def draw_field(
     norm: limits of the colours, by default those of the values; pass the same to pictures to compare.
     label: of the values, with their unit, beside the colour bar.
     linewidth: in points; by default thinner where edges lie close.
+    scale: whether a scale bar and a north arrow stand below, where unit and coordinate system are known.
     """
     ax = plan_axes(graph, ax, to_scale=to_scale)
     pieces = cut_into_pieces(graph, samples)
@@ -67,7 +70,7 @@ def draw_field(
     draw_vertices(graph, ax, style.INK, vertex_size)
     ax.autoscale_view()
     draw_colour_bar(ax, colours, values, label)
-    return ax
+    return draw_scale(graph, ax) if scale and to_scale else ax
 
 
 def values_at(field: Field, pieces: Segments) -> FloatArray:

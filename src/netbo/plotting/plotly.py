@@ -1,6 +1,6 @@
 """A page to look around in: the network coloured by any of several functions, with values under the mouse."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.colors import to_hex
 from numpy.typing import NDArray
 
+from netbo.adapters.projection import directions_of
 from netbo.arrays import FloatArray
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Points
@@ -16,7 +17,8 @@ from netbo.optional import require
 from netbo.plotting import style
 from netbo.plotting.canvas import Segments, cut_into_pieces
 from netbo.plotting.field import values_at
-from netbo.plotting.network import Field
+from netbo.plotting.network import Field, spread_out
+from netbo.plotting.scale import bar_of
 from netbo.wording import with_unit
 
 N_COLOURS = 24  # lines of one colour are one trace: browsers bear many points, not many traces
@@ -28,8 +30,11 @@ MARKS = {
     "recommended": ("star", style.FOUND, 16),
 }  # symbol, colour, pixels
 LINE, TARGET = 4, 10  # pixels: width of a line, size of the invisible mark that answers the mouse
+PHONE = 360  # pixels
 THIN_LINE, MANY = 2, 20_000  # width if the pieces are many
 HEIGHT = 700
+TOOLS, TITLE, MENU = 36, 30, 44  # pixels above the plan, from the top: plotly's tools, the title, the menu
+BAR, LEGEND = 74, 60  # and below it, so that both are kept on a phone: the colour bar, the legend
 
 
 def draw_interactive(
@@ -38,6 +43,7 @@ def draw_interactive(
     *,
     points: Mapping[str, Points] | None = None,
     units: Mapping[str, str] | None = None,
+    labels: Mapping[str, Sequence[object]] | None = None,
     samples: int = 2000,
     title: str | None = None,
 ) -> Any:
@@ -47,6 +53,7 @@ def draw_interactive(
         shown at first. Hovering tells edge id, distance along the edge and all fields.
     points: places to mark, by name; "observed", "next", "failed" and "recommended" have marks of their own.
     units: of the fields, by their names.
+    labels: texts beside the first points, by the names of these.
     samples: pieces of the network, about.
 
     `figure.write_html("page.html")` makes a page that needs no network. Needs the extra 'plotly'.
@@ -64,23 +71,34 @@ def draw_interactive(
         owners += [name] * len(traces)
     others = [_hover(plotly, pieces, values, units or {})]
     others += [_marks(plotly, graph, name, places) for name, places in (points or {}).items() if len(places)]
+    others += _scale_bar(plotly, graph)
     figure.add_traces(others)
     owners += [None] * len(others)
+    for name, texts in (labels or {}).items():
+        _label(figure, graph, (points or {})[name][: len(texts)], texts)
     _choose(figure, list(fields), owners)
     return figure
 
 
 def _layout(title: str | None) -> dict[str, Any]:
     bare = {"visible": False}
+    above, below = TOOLS + (TITLE if title else 0) + MENU, BAR + LEGEND
+    said = {
+        "text": escape(title or ""),
+        "x": 0.02,
+        "y": 1 - TOOLS / HEIGHT,
+        "xanchor": "left",
+        "yanchor": "top",
+    }
     return {
-        "title": {"text": title or ""},
+        "title": said,
         "xaxis": bare,
         "yaxis": bare | {"scaleanchor": "x", "scaleratio": 1},
         "plot_bgcolor": style.PAPER,
         "height": HEIGHT,
-        "margin": {"l": 10, "r": 10, "t": 60 if title else 40, "b": 10},
+        "margin": {"l": 10, "r": 10, "t": above, "b": below, "autoexpand": False},
         "hovermode": "closest",
-        "legend": {"orientation": "h", "y": 0.0, "yanchor": "top"},
+        "legend": {"orientation": "h", "y": -BAR / (HEIGHT - above - below), "yanchor": "top"},
     }
 
 
@@ -103,12 +121,13 @@ def _coloured_lines(
         for which in np.unique(bins).tolist()
     ]
     scale = [[i / (N_COLOURS - 1), shade] for i, shade in enumerate(shades)]
-    said = {"text": escape(with_unit(name, unit)), "side": "right"}
+    said = {"text": escape(with_unit(name, unit)), "side": "top"}
+    lying = {"orientation": "h", "x": 0.5, "y": 0.0, "yanchor": "top", "len": 0.9, "thickness": 14}
     bar = plotly.Scatter(
         x=[None], y=[None], mode="markers", hoverinfo="skip", showlegend=False,
         marker={
             "color": [float(low)], "cmin": float(low), "cmax": float(high), "colorscale": scale,
-            "showscale": True, "colorbar": {"title": said, "thickness": 14},
+            "showscale": True, "colorbar": {"title": said, **lying},
         },
     )  # fmt: skip
     return [*lines, bar]
@@ -136,7 +155,7 @@ def _hover(plotly: Any, pieces: Segments, values: Mapping[str, FloatArray], unit
     graph, middles = pieces.graph, pieces.middles
     ids, distance, _ = graph.address(middles)
     x, y = _shifted(graph, graph.embed(middles)).T
-    unit = f" {graph.unit}" if graph.unit else ""
+    unit = f" {escape(graph.unit)}" if graph.unit else ""
     rows = [
         f"{name}: %{{customdata[{i + 1}]:.4g}}{escape(f' {units[name]}' if name in units else '')}"
         for i, name in enumerate(values)
@@ -153,13 +172,42 @@ def _marks(plotly: Any, graph: MetricGraph, name: str, places: Points) -> Any:
     bound = graph.bind(places)
     x, y = _shifted(graph, graph.embed(bound)).T
     symbol, color, size = MARKS.get(name, MARKS["observed"])
-    unit = f" {graph.unit}" if graph.unit else ""
+    unit = f" {escape(graph.unit)}" if graph.unit else ""
     return plotly.Scatter(
         x=x, y=y, mode="markers", name=name,
         marker={"symbol": symbol, "color": color, "size": size, "line": {"color": style.INK, "width": 1}},
         text=[f"edge {escape(str(each.edge_id))}, {each.distance:.4g}{unit}" for each in bound],
         hovertemplate=f"{escape(name)}<br>%{{text}}<extra></extra>",
     )  # fmt: skip
+
+
+def _scale_bar(plotly: Any, graph: MetricGraph) -> list[Any]:
+    """A line below the plan, as long as it says, and an arrow where y points north; [] if nobody knows."""
+    bar, (_, is_north_up) = bar_of(graph), directions_of(graph.crs)
+    words = "   ".join([*([] if bar is None else [bar[1]]), *(["↑ N"] if is_north_up else [])])
+    if not words:
+        return []
+    below = -0.06 * float(np.ptp(graph.drawing.coordinates[:, :2], axis=0).max())
+    return [
+        plotly.Scatter(
+            x=[0.0, 0.0 if bar is None else bar[0]], y=[below, below], mode="lines+text", hoverinfo="skip",
+            line={"color": style.INK, "width": 3}, text=["", f" {escape(words)}"],
+            textposition="middle right", cliponaxis=False, showlegend=False,
+        )
+    ]  # fmt: skip
+
+
+def _label(figure: Any, graph: MetricGraph, points: Points, texts: Sequence[object]) -> None:
+    """Texts beside points, moved apart as if the plan were as wide as a phone."""
+    places = graph.embed(points)[:, :2]
+    extent = float(np.ptp(graph.drawing.coordinates[:, :2], axis=0).max()) or 1.0
+    said = [str(text) for text in texts]
+    offsets, shifted = spread_out(places * (PHONE / extent), said), _shifted(graph, places).tolist()
+    for (x, y), (right, up), text in zip(shifted, offsets.tolist(), said, strict=True):
+        figure.add_annotation(
+            x=x, y=y, ax=right, ay=-up, text=escape(text), arrowhead=0, arrowwidth=1, arrowcolor=style.INK,
+            standoff=5, font={"size": 11, "color": style.INK}, bgcolor="rgba(255,255,255,0.7)", borderpad=0,
+        )  # fmt: skip
 
 
 def _choose(figure: Any, names: list[str], owners: list[str | None]) -> None:

@@ -11,11 +11,14 @@ import numpy as np
 from netbo.arrays import FloatArray
 from netbo.errors import ParameterError
 from netbo.geometry import Points
+from netbo.optimize.eligibility import places_of
 from netbo.optimize.maximizer import MaximizerDensity
 from netbo.optimize.summary import marked_places
 from netbo.plotting import (
     draw_field,
     draw_interactive,
+    draw_labels,
+    draw_legend,
     draw_network,
     draw_points,
     draw_profile,
@@ -27,6 +30,7 @@ from netbo.wording import value_label, with_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import Normalize
 
     from netbo.optimize.optimizer import Optimizer
 
@@ -77,6 +81,7 @@ MAPS = {"mean": style.VALUE_MAP, "sd": style.SPREAD_MAP, "acquisition": style.SC
 WORST_SHOWN = 0.05  # share of the places with the lowest scores that have one colour: logarithms fall deep
 DOT = 10.0  # points: diameter of single places that may be the best
 SMALLER = 0.6  # marks over a probability, against those over other views
+MOST_NUMBERED = 40  # places that are next with their numbers; more would cover the network
 MANY, SMALL = 300, 3.0  # observations from which on their markers are of this size
 
 
@@ -86,10 +91,12 @@ def draw_view(
     ax: Axes | None = None,
     *,
     label: str | None = None,
+    norm: Normalize | None = None,
     to_scale: bool = True,
 ) -> Axes:
     """The network coloured by one view, with what was measured, failed, is next and is recommended.
 
+    Places that are next have the numbers under which their values are told.
     A network without coordinates is drawn as a profile, its edges laid end to end.
     """
     graph = optimizer.graph
@@ -99,17 +106,23 @@ def draw_view(
         beside = value_label(label, optimizer.value_unit) if what == "mean" else seen.label
         return draw_profile(graph, shown, ax, label=beside)
     if isinstance(seen.function, MaximizerDensity):
-        ax = _draw_density(seen.function, ax, seen.label, to_scale=to_scale)
+        ax = _draw_density(seen.function, ax, seen.label, norm=norm, to_scale=to_scale)
     else:
-        is_score = what == "acquisition"
-        norm = floored_norm(seen.function(optimizer.search.points), WORST_SHOWN) if is_score else None
+        if what == "acquisition" and norm is None:
+            norm = floored_norm(seen.function(optimizer.search.points), WORST_SHOWN)
         ax = draw_field(
             graph, seen.function, ax, label=seen.label, cmap=MAPS[what], norm=norm, to_scale=to_scale
         )
     for name, places in marked_places(optimizer).items():
         draw_points(graph, places, ax, label=name, **_mark(name, len(places), what))
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=4, frameon=False)
-    return ax
+    draw_labels(graph, *next_places(optimizer), ax)
+    return draw_legend(ax)
+
+
+def next_places(optimizer: Optimizer) -> tuple[Points, list[str]]:
+    """The first pending places, and the numbers under which they are told."""
+    pending = optimizer.history.pending[:MOST_NUMBERED]
+    return places_of(pending, optimizer.graph), [str(trial.id) for trial in pending]
 
 
 def draw_pages(optimizer: Optimizer, *, title: str | None = None) -> Any:
@@ -118,9 +131,11 @@ def draw_pages(optimizer: Optimizer, *, title: str | None = None) -> Any:
     if not density(optimizer).has_length:
         del fields["probability"]
     units = {} if optimizer.value_unit is None else dict.fromkeys(("mean", "sd"), optimizer.value_unit)
+    numbers = next_places(optimizer)[1]
     return draw_interactive(
-        optimizer.graph, fields, points=marked_places(optimizer), units=units, title=title
-    )
+        optimizer.graph, fields, points=marked_places(optimizer), units=units,
+        labels={"next": numbers} if numbers else None, title=title,
+    )  # fmt: skip
 
 
 def _mark(name: str, count: int, what: str) -> dict[str, Any]:
@@ -136,7 +151,9 @@ def _mark(name: str, count: int, what: str) -> dict[str, Any]:
     return mark
 
 
-def _draw_density(found: MaximizerDensity, ax: Axes | None, label: str, *, to_scale: bool) -> Axes:
+def _draw_density(
+    found: MaximizerDensity, ax: Axes | None, label: str, *, norm: Normalize | None, to_scale: bool
+) -> Axes:
     """Stretches that may hold the best value on a faint network; dots where candidates are single places."""
     graph = found.graph
     ax = draw_network(graph, ax, color=style.FAINT, vertex_size=0.0, to_scale=to_scale)
@@ -147,7 +164,7 @@ def _draw_density(found: MaximizerDensity, ax: Axes | None, label: str, *, to_sc
     values = mass / pieces.lengths if has_length else mass
     return draw_stretches(
         graph, [table.ids[link] for link in row.tolist()], start, end, ax, values=values[number],
-        norm=probability_norm(),
+        norm=norm or probability_norm(),
         label=label if has_length else label.partition(" per ")[0],
         linewidth=None if has_length else DOT,
     )  # fmt: skip
