@@ -277,5 +277,5 @@ def test_without_geopandas_the_extra_is_named(monkeypatch):
         raise ImportError(f"No module named {name!r}")
 
     monkeypatch.setattr("netbo.optional.import_module", refuse)
-    with pytest.raises(MissingPackageError, match=r"netbo\[geo\]"):
+    with pytest.raises(MissingPackageError, match=r"install the extra 'geo': pip install"):
         pieces_frame(pipes(), {})

@@ -24,7 +24,7 @@ LINES = {
 def streets():
     shapes = [shapely.LineString(np.add(line, [EAST, NORTH])) for line in LINES.values()]
     table = geopandas.GeoDataFrame({"street": list(LINES)}, geometry=shapes, crs="EPSG:32633")
-    return netbo.read(table, id="street")
+    return netbo.read(table, id="street", directions="keep")
 
 
 def of_kind(network, kind):

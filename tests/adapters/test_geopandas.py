@@ -1,11 +1,13 @@
 """GeoDataFrames and line files: what meets, what it is called, how long it is, and what is refused."""
 
 import geopandas
+import networkx
 import numpy as np
 import pandas
 import pytest
 from shapely import GeometryCollection, LineString, MultiLineString, Point, Polygon
 
+import netbo
 from netbo.adapters.geopandas import links_from_geopandas, read_geopandas
 from netbo.errors import NetworkError
 
@@ -239,3 +241,73 @@ def test_sources_without_lines_are_refused_by_name(tmp_path):
         links_from_geopandas(streets(), layer="streets")
     with pytest.raises(NetworkError, match="got int from int"):
         links_from_geopandas(3)
+
+
+def test_both_directions_of_a_street_are_one_edge_that_answers_to_both_ids():
+    """As OSMnx exports its edges: each two-way street twice, the second time from its other end."""
+    there = LineString([(0, 0), (30, 0), (30, 40)])
+    frame = geopandas.GeoDataFrame(
+        {"name": ["there", "back", "one way", "twice"], "miles": [1.0, 1.0, 2.0, 3.0]},
+        geometry=[there, there.reverse(), LineString([(30, 40), (90, 40)]), there],
+        crs="EPSG:32630",
+    )
+    network = read_geopandas(frame, id="name")
+
+    assert tuple(network.graph.edge_ids) == ("there", "one way", "twice")
+    assert network.points("back", [10.0]) == network.points("there", [60.0])
+    assert "1 pair of opposite edges with one course and length became one edge" in str(network.report)
+    assert len(network.report.duplicates) == 1  # drawn twice the same way: reported, and left
+    assert read_geopandas(frame, id="name", directions="keep").graph.n_edges == 4
+    assert read_geopandas(frame.iloc[[1, 3]], id="name", length="miles").graph.n_edges == 2  # not as long
+    with pytest.raises(NetworkError, match="directions must be 'merge' or 'keep', got 'join'"):
+        read_geopandas(frame, directions="join")
+
+
+def test_streets_of_osmnx_are_the_same_by_way_of_their_table():
+    graph = networkx.MultiDiGraph(crs="EPSG:32630")
+    for node, (x, y) in enumerate([(0, 0), (100, 0), (100, 50), (0, 50)]):
+        graph.add_node(node, x=5e5 + x, y=5.7e6 + y)
+    for u, v in [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 0)]:
+        ends = [(graph.nodes[node]["x"], graph.nodes[node]["y"]) for node in (u, v)]
+        line = LineString([ends[0], (5e5 + 50, 5.7e6 + 20), ends[1]])
+        graph.add_edge(u, v, osmid=u + v, length=line.length, geometry=line)
+    table = geopandas.GeoDataFrame(
+        {"ids": list(graph.edges(keys=True)), "length": [d["length"] for *_, d in graph.edges(data=True)]},
+        geometry=[d["geometry"] for *_, d in graph.edges(data=True)], crs="EPSG:32630",
+    )  # fmt: skip
+    by_table, by_graph = read_geopandas(table, id="ids", length="length"), netbo.read(graph)
+
+    assert set(by_table.graph.edge_ids) == set(by_graph.graph.edge_ids)
+    assert dict(by_table.addresses.aliases) == dict(by_graph.addresses.aliases)
+
+
+KML = """<?xml version="1.0" encoding="UTF-8"?>
+<kml xmlns="http://www.opengis.net/kml/2.2"><Document><name>streets</name>
+<Placemark><name>Mill</name>
+<LineString><coordinates>14.40,50.0 14.41,50.0</coordinates></LineString></Placemark>
+<Placemark><name>Ford</name>
+<LineString><coordinates>14.41,50.0,7 14.41,50.01,7</coordinates></LineString></Placemark>
+</Document></kml>
+"""
+
+
+def test_kml_is_read_with_its_names(tmp_path):
+    path = tmp_path / "streets.kml"
+    path.write_text(KML)
+    network = netbo.read(path, id="Name")
+
+    assert tuple(network.graph.edge_ids) == ("Mill", "Ford")
+    assert network.report.crs == "EPSG:4326"
+    np.testing.assert_allclose(network.graph.lengths, [716.9, 1112.3], rtol=1e-3)
+
+
+def test_kml_without_its_driver_names_the_way_out(tmp_path, monkeypatch):
+    import pyogrio
+
+    path = tmp_path / "streets.kml"
+    path.write_text(KML)
+    drivers = {name: use for name, use in pyogrio.list_drivers().items() if "KML" not in name}
+    monkeypatch.setattr(pyogrio, "list_drivers", lambda **_: drivers)
+
+    with pytest.raises(NetworkError, match=r"KML needs GDAL with its driver, got GDAL .* without; convert"):
+        netbo.read(path)

@@ -266,5 +266,5 @@ def test_wrong_words_are_answered_with_those_there_are(option, words):
 def test_pandapower_missing_names_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandapower", None)
 
-    with pytest.raises(MissingPackageError, match=r"needs pandapower.*netbo\[power\]"):
+    with pytest.raises(MissingPackageError, match=r"needs pandapower.*the extra 'power': pip install"):
         read_pandapower("any.json")

@@ -141,5 +141,5 @@ def test_a_node_without_a_position_is_named(monkeypatch):
 def test_topohub_missing_names_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "topohub", None)
 
-    with pytest.raises(MissingPackageError, match=r"needs topohub.*netbo\[telecom\]"):
+    with pytest.raises(MissingPackageError, match=r"needs topohub.*the extra 'telecom': pip install"):
         read_topohub("sndlib/newyork")

@@ -11,6 +11,14 @@ from typing import Any
 import numpy as np
 
 from netbo.adapters.assembly.assemble import assemble
+from netbo.adapters.graph_links import (
+    Courses,
+    Directions,
+    TwoWays,
+    merge_directions,
+    require_directions,
+)
+from netbo.adapters.graph_rows import GraphRows
 from netbo.adapters.links import Links
 from netbo.adapters.network import Network
 from netbo.arrays import FloatArray
@@ -33,6 +41,8 @@ def read_line_file(path: str | PathLike[str], layer: str | None) -> tuple[Any, s
         raise NetworkError(f"a line file must exist, got {file}; check the path")
     if file.is_file():  # some formats are folders
         require_data(file)
+    if file.suffix.lower() == ".kml":
+        _require_kml()
     columnar = {".parquet": geopandas.read_parquet, ".feather": geopandas.read_feather}
     try:
         if file.suffix in columnar:
@@ -76,6 +86,15 @@ def _require_lines_inside(root: str, name: str) -> None:
         raise NetworkError(
             f"{name} must hold lines itself, got XML with the root <{root:.40}>, which points to other files "
             "or servers, or has no lines; read what it points to"
+        )
+
+
+def _require_kml() -> None:
+    pyogrio = require("pyogrio", extra="geo", purpose="reading KML")
+    if not {"KML", "LIBKML"} & set(pyogrio.list_drivers(read=True)):
+        raise NetworkError(
+            f"reading KML needs GDAL with its driver, got GDAL {pyogrio.__gdal_version_string__} without; "
+            "convert the file to GeoJSON, or install a GDAL with the driver LIBKML"
         )
 
 
@@ -205,6 +224,7 @@ def read_geopandas(
     crs: Any = None,
     unit: str | None = None,
     heights: bool = False,
+    directions: Directions = "merge",
     **assembly: Any,
 ) -> Network:
     """Network of lines in a GeoDataFrame, several of them, or a file.
@@ -228,6 +248,9 @@ def read_geopandas(
         Of the lengths.
     heights : bool, default False
         Whether to keep third coordinates.
+    directions : {"merge", "keep"}
+        "merge" makes one edge of a line and the same line drawn from its other end, as street maps draw both
+        directions of a street, if they are as long; it answers to both ids. "keep" leaves them apart.
     **assembly
         Options of `assemble`, such as snap=, node= or barriers=.
 
@@ -250,7 +273,7 @@ def read_geopandas(
     MetricGraph(3 vertices, 2 edges, total length 11 m, 1 component)
     """
     links = links_from_geopandas(
-        source, id=id, length=length, layer=layer, crs=crs, unit=unit, heights=heights
+        source, id=id, length=length, layer=layer, crs=crs, unit=unit, heights=heights, directions=directions
     )
     return assemble(links, **assembly)
 
@@ -264,28 +287,42 @@ def links_from_geopandas(
     crs: Any = None,
     unit: str | None = None,
     heights: bool = False,
+    directions: Directions = "merge",
 ) -> Links:
     """Links of lines in a table; parameters are those of `read_geopandas`."""
+    require_directions(directions)
     frame, name = _frame_of(source, layer)
     ids = _ids(frame, id, name)
     parts = line_parts(ids, frame.geometry.tolist(), name, heights=heights)
     columns = {
         str(column): frame[column].tolist() for column in frame.columns if column != frame.geometry.name
     }
+    lengths = _lengths(frame, length, parts, name)
+    ways = _two_ways(parts, lengths, name, directions)
     return Links(
         source=name,
-        ids=parts.ids,
-        lengths=_lengths(frame, length, parts, name),
-        curves=parts.curves,
+        ids=[parts.ids[row] for row in ways.kept],
+        lengths=None if lengths is None else lengths[ways.kept],
+        curves=[parts.curves[row] for row in ways.kept],
         crs=_crs(frame, crs, name),
         unit=unit,
         attributes={
-            column: [values[feature] for feature in parts.features]
+            column: [values[parts.features[row]] for row in ways.kept]
             for column, values in columns.items()
             if column not in (id, length)
         },
-        notes=parts.notes,
+        aliases=ways.aliases,
+        notes=(*parts.notes, *ways.notes),
     )
+
+
+def _two_ways(parts: LineParts, lengths: FloatArray | None, name: str, directions: Directions) -> TwoWays:
+    """Lines that are drawn once more from their other end: both directions of one street."""
+    if directions == "keep" or len(set(parts.ids)) < len(parts.ids):  # which is refused by its name
+        return TwoWays(list(range(len(parts.ids))), {}, ())
+    starts, ends = ([tuple(curve[k].tolist()) for curve in parts.curves] for k in (0, -1))
+    rows = GraphRows(name, parts.ids, starts, ends, [{}] * len(parts.ids))
+    return merge_directions(Courses(rows, lengths, parts.curves, None))
 
 
 def _frame_of(source: Any, layer: str | None) -> tuple[Any, str]:
