@@ -320,7 +320,8 @@ def _two_ways(parts: LineParts, lengths: FloatArray | None, name: str, direction
     """Lines that are drawn once more from their other end: both directions of one street."""
     if directions == "keep" or len(set(parts.ids)) < len(parts.ids):  # which is refused by its name
         return TwoWays(list(range(len(parts.ids))), {}, ())
-    starts, ends = ([tuple(curve[k].tolist()) for curve in parts.curves] for k in (0, -1))
+    starts: list[Hashable] = [tuple(curve[0].tolist()) for curve in parts.curves]
+    ends: list[Hashable] = [tuple(curve[-1].tolist()) for curve in parts.curves]
     rows = GraphRows(name, parts.ids, starts, ends, [{}] * len(parts.ids))
     return merge_directions(Courses(rows, lengths, parts.curves, None))
 
