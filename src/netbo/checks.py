@@ -68,6 +68,16 @@ def require_nonnegative(
     return float(value)
 
 
+def require_text(name: str, value: Any, remedy: str, *, error: type[BaseError] = ParameterError) -> str:
+    """The value if it is text that can be stored: a lone half of a character cannot."""
+    is_text = isinstance(value, str)
+    with suppress(UnicodeEncodeError):
+        if is_text:
+            value.encode()
+            return str(value)
+    raise error(f"{name} must be text that UTF-8 can write, got {shown(value)}; {remedy}")
+
+
 def require_count(name: str, value: Any, remedy: str) -> int:
     """The value as an int; refuse what is not a whole number of at least one."""
     if not is_whole(value) or value < 1:

@@ -1,5 +1,9 @@
 """Going on from another record, as a study does before each question."""
 
+import copy
+
+import pytest
+
 import netbo
 from netbo.optimize import History, Status
 
@@ -69,3 +73,17 @@ def test_pending_places_that_changed_under_the_same_ids_are_imagined_anew():
     other.replace_history([*trials, elsewhere])
 
     assert optimizer.propose() == other.propose()
+
+
+@pytest.mark.parametrize("twin", [copy.copy, copy.deepcopy])
+def test_a_copy_goes_on_by_itself_and_as_the_first_would(twin):
+    """Neither shares a history with the other."""
+    first, second = learned(), learned()
+    other = twin(first)
+    asked, expected = other.ask().point, second.ask().point
+    other.tell(9, 2.0)
+
+    assert (asked.edge, asked.z) == (expected.edge, expected.z)
+    assert (len(first.history), len(other.history)) == (9, 10)
+    first.tell(first.ask(), 0.5)
+    assert [trial.value for trial in (first.history[9], other.history[9])] == [0.5, 2.0]

@@ -56,6 +56,18 @@ def test_hovering_tells_edge_distance_and_all_fields():
     assert "mean: " in target.hovertemplate
 
 
+def test_text_of_the_user_is_text_in_what_hovering_shows():
+    """Neither markup nor a variable of the template."""
+    graph = MetricGraph([0], [1], [4.0], positions=[[0, 0], [4, 0]], unit="<b>m%{x}")
+    figure = draw_interactive(graph, {"<i>%{y}": lambda x: x.z}, points={"next": graph.points(0, [1.0])})
+    said = [trace.hovertemplate or "" for trace in figure.data]
+    texts = [str(trace.text) for trace in figure.data]
+
+    assert any("&lt;b&gt;m%&#123;x}" in each and "&lt;i&gt;%&#123;y}: " in each for each in said)
+    assert not any(bad in each for each in said + texts for bad in ("<b>", "<i>"))
+    assert not any(bad in each for each in said for bad in ("%{x}", "%{y}"))
+
+
 def test_one_field_is_shown_and_a_menu_offers_the_others():
     figure = draw_interactive(interval(4.0), {"mean": lambda x: x.z, "sd": lambda x: -x.z})
     first, second = figure.layout.updatemenus[0].buttons

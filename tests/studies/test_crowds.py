@@ -18,7 +18,7 @@ from studies.stress_crowds import (
     work_together,
 )
 from studies.stress_workers import Process, read_back, tell, tell_on_a_full_disk, work
-from support.studies import GRAPH, height
+from support.studies import GRAPH, JumpingClock, height
 
 
 def test_overlaps_are_found():
@@ -157,3 +157,32 @@ def wait_until_named(guard, process):
     while str(process) not in guard.read_text().split():
         assert time.monotonic() < deadline, f"process {process} never came to the lock"
         time.sleep(0.01)
+
+
+def test_an_ask_gets_through_however_short_the_lease(tmp_path, monkeypatch, caplog):
+    """Computing takes five seconds, a reservation lasts two, and a rival takes all who are late for dead."""
+    clock, storage = JumpingClock(), tmp_path / "busy.journal"
+    study = Study.create(GRAPH, name="busy", storage=storage, clock=clock, asking_lease=2.0, **SETTINGS)
+    rival = Study.load(storage, clock=clock)
+    rival.ask()
+    propose = study.dispatcher.optimizer.propose
+
+    def slow(travel=None):
+        clock.jump(5.0)
+        rival.dispatcher.expire_leases(rival.records)
+        return propose(travel)
+
+    monkeypatch.setattr(study.dispatcher.optimizer, "propose", slow)
+    for _ in range(2):
+        study.tell(study.ask(), 0.5)
+
+    assert study.n_told == 2
+    assert [record.state for record in study.records].count(State.VOID) == 4  # after 2 and 4 seconds, twice
+    assert "took longer than its lease of 2 seconds" in caplog.text
+
+
+def test_a_short_lease_is_said_to_be_one(tmp_path, caplog):
+    study = Study.create(GRAPH, name="short", storage=tmp_path / "short.journal", **SETTINGS)
+    study.work(height, budget=2, lease=0.6)
+
+    assert "a lease of 0.6 seconds is short" in caplog.text

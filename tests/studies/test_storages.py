@@ -123,7 +123,7 @@ def test_a_password_is_not_repeated_in_errors():
     with pytest.raises(StudyFileError) as caught:
         Study.load("postgresql://netbo:secret@127.0.0.1:1/nothing", "walk")
 
-    assert "postgresql://netbo@127.0.0.1:1/nothing cannot be opened" in str(caught.value)
+    assert "postgresql://netbo:***@127.0.0.1:1/nothing cannot be opened" in str(caught.value)
     assert "secret" not in str(caught.value)
 
 

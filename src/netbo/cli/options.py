@@ -22,7 +22,7 @@ from netbo.geometry import Point
 from netbo.optimize import CandidatePlaces, Forbidden
 from netbo.optimize.arguments import Candidates
 from netbo.studies import Study, StudyError, study_names
-from netbo.studies.storages import default_journal
+from netbo.studies.storages import default_journal, without_secrets
 from netbo.wording import counted, quoted
 
 PATH = click.Path(path_type=Path)
@@ -306,9 +306,10 @@ class StudyRef:
     def open(self, worker: str | None = None) -> Study:
         """The study; errors name options of the shell."""
         if not self.is_stored:
+            where = without_secrets(self.location)
             raise ParameterError(
-                f"there is no study file {self.location}; make it with netbo study create NETWORK "
-                f"--name NAME --storage {self.location}"
+                f"there is no study file {where}; make it with netbo study create NETWORK --name NAME "
+                f"--storage {where}"
             )
         try:
             return Study.load(self.location, self.name or None, worker=worker)

@@ -173,18 +173,18 @@ def plot(ref: StudyRef, out: Path, what: str, label: str | None) -> None:
 
 
 @study_command()
-@click.argument("journal", metavar="FILE.journal", type=PATH)
+@click.argument("journal", metavar="[FILE.journal]", type=PATH, required=False)
 @click.option("--out", type=PATH, metavar="COPY", help="The copy; by default NAME.mended.journal beside it.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-def repair(journal: Path, out: Path | None, as_json: bool) -> None:
+@study_options
+def repair(ref: StudyRef, journal: Path | None, out: Path | None) -> None:
     """Write a mended copy of a damaged journal, and say line by line what was done.
 
     The file itself is left alone. Lines that are doubled, moved or mixed are put in order, what can be known
     of lost ones is made anew, and a value that cannot be placed is said.
     """
-    done = repair_journal(journal, out)
+    done = repair_journal(Path(ref.location) if journal is None else journal, out)
     copies = [str(path) for path in (done.path, *done.others)]
-    if as_json:
+    if ref.as_json:
         print_json({"written": copies, "actions": done.actions, "trials": done.trials, "values": done.values})
         return
     for action in done.actions or ("no damage was found",):

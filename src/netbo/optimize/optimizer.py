@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self, overload
@@ -136,6 +137,15 @@ class Optimizer(Answers):
 
     def __repr__(self) -> str:
         return f"Optimizer({self.graph!r}, {len(self.search.points)} candidates, {self.history!r})"
+
+    def __copy__(self) -> Self:
+        """An optimizer that goes on by itself from the same history."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin.history = copy(self.history)
+        twin._learner, twin._learned = self.fit.start(self.space, self.noise), None
+        twin._negated = twin._fantasies = None
+        return twin
 
     @property
     def optimizer(self) -> Self:

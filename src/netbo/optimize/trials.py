@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from netbo.checks import is_whole
 from netbo.errors import ObservationError
@@ -89,6 +89,12 @@ class History:
                 )
             self._trials.append(trial)
         self._told = 1 + max((t.order for t in self._trials if t.order is not None), default=-1)
+
+    def __copy__(self) -> Self:
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin._trials = list(self._trials)
+        return twin
 
     def __len__(self) -> int:
         return len(self._trials)

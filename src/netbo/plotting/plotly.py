@@ -155,9 +155,10 @@ def _hover(plotly: Any, pieces: Segments, values: Mapping[str, FloatArray], unit
     graph, middles = pieces.graph, pieces.middles
     ids, distance, _ = graph.address(middles)
     x, y = _shifted(graph, graph.embed(middles)).T
-    unit = f" {escape(graph.unit)}" if graph.unit else ""
+    unit = _literal(f" {graph.unit}") if graph.unit else ""
+    said = {name: f" {units[name]}" if name in units else "" for name in values}
     rows = [
-        f"{name}: %{{customdata[{i + 1}]:.4g}}{escape(f' {units[name]}' if name in units else '')}"
+        f"{_literal(name)}: %{{customdata[{i + 1}]:.4g}}{_literal(said[name])}"
         for i, name in enumerate(values)
     ]
     return plotly.Scattergl(
@@ -168,16 +169,21 @@ def _hover(plotly: Any, pieces: Segments, values: Mapping[str, FloatArray], unit
     )  # fmt: skip
 
 
+def _literal(text: str) -> str:
+    """Text in a template of what is shown on hovering: neither markup nor a variable."""
+    return escape(text).replace("{", "&#123;")
+
+
 def _marks(plotly: Any, graph: MetricGraph, name: str, places: Points) -> Any:
     bound = graph.bind(places)
     x, y = _shifted(graph, graph.embed(bound)).T
     symbol, color, size = MARKS.get(name, MARKS["observed"])
-    unit = f" {escape(graph.unit)}" if graph.unit else ""
+    unit = escape(f" {graph.unit}") if graph.unit else ""
     return plotly.Scatter(
         x=x, y=y, mode="markers", name=name,
         marker={"symbol": symbol, "color": color, "size": size, "line": {"color": style.INK, "width": 1}},
         text=[f"edge {escape(str(each.edge_id))}, {each.distance:.4g}{unit}" for each in bound],
-        hovertemplate=f"{escape(name)}<br>%{{text}}<extra></extra>",
+        hovertemplate=f"{_literal(name)}<br>%{{text}}<extra></extra>",
     )  # fmt: skip
 
 

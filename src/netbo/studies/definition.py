@@ -11,10 +11,11 @@ from optuna.storages import BaseStorage
 from optuna.study import StudyDirection
 
 from netbo.adapters import Network, as_network, content_hash, dump, load, read_network
-from netbo.checks import optional_line
-from netbo.errors import StudyError, StudyFileError
+from netbo.checks import optional_line, require_text
+from netbo.errors import StudyError, StudyFileError, shown
 from netbo.geometry import MetricGraph
 from netbo.optimize import Optimizer
+from netbo.studies.resilience import new_worker_name
 from netbo.studies.settings import StudySettings
 from netbo.studies.storages import StorageLike, default_journal, open_storage, without_optuna_info
 from netbo.wording import quoted
@@ -99,7 +100,8 @@ def create_study(
 ) -> OpenStudy:
     """Create a study, or with `resume` load it; nothing is written before everything is checked."""
     if not isinstance(name, str) or not name:
-        raise StudyError(f"a study needs a name, got {name!r}")
+        raise StudyError(f"a study needs a name, got {shown(name)}")
+    require_text("name", name, "choose another", error=StudyError)
     graph = graph_of(network)
     definition = StudyDefinition(as_network(network), graph, settings, content_hash(graph))
     optimizer = definition.optimizer()
@@ -119,6 +121,15 @@ def load_study(storage: StorageLike, name: str | None, network: Network | Metric
     found = _only_name(opened) if name is None else name
     study_id, definition = read_definition(opened, found, network)
     return OpenStudy(found, opened, study_id, definition, definition.optimizer())
+
+
+def reopen_study(kind: type[Any], address: tuple[Any, ...], worker: str | None, clock: Any) -> Any:
+    """A study that was copied or pickled: another worker of the same one."""
+    name, storage, study_id, definition = address
+    opened = OpenStudy(
+        name, open_storage(storage, existing=True), study_id, definition, definition.optimizer()
+    )
+    return kind(opened, worker=new_worker_name(worker), clock=clock)
 
 
 def study_names(storage: StorageLike) -> list[str]:
@@ -197,6 +208,7 @@ def read_definition(
     storage: BaseStorage, name: str, network: Network | MetricGraph | None
 ) -> tuple[int, StudyDefinition]:
     """Key and definition of a study; `network` must be the one it was made for."""
+    require_text("name", name, "see study_names(storage)", error=StudyError)
     study_id = _find(storage, name)
     about = storage.get_study_user_attrs(study_id).get(ABOUT)
     if about is None and storage.get_all_trials(study_id, deepcopy=False):  # it is lost, but not its copy
@@ -280,7 +292,11 @@ def _is_study(storage: BaseStorage, name: str) -> bool:
 
 def _as_reference(path: str | os.PathLike[str], definition: StudyDefinition, name: str) -> Path:
     """Absolute path of a checked network file, since other workers start elsewhere."""
-    absolute = Path(path).resolve()
+    if not isinstance(path, str | os.PathLike):
+        raise StudyError(
+            f"network_file must be a path, got {shown(path)}; write_network(path, network) makes one"
+        )
+    absolute = Path(require_text("network_file", os.fspath(path), "rename it", error=StudyError)).resolve()
     require_same_network(name, definition.hash, content_hash(graph_of(read_network(absolute))))
     return absolute
 

@@ -6,19 +6,23 @@ when every trial before it has one or has expired: two workers never get the sam
 one has run out.
 """
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Never
 
 import numpy as np
 from optuna.exceptions import UpdateFinishedTrialError
 
-from netbo.errors import BudgetError, ObservationError, ParameterError, StudyError
+from netbo.checks import require_nonnegative, require_positive, require_text
+from netbo.errors import BudgetError, ObservationError, ParameterError, StudyError, shown
 from netbo.geometry import Point, Points
 from netbo.optimize import History, Optimizer, Status, Suggestion, Trial
 from netbo.optimize.travel import Travel
 from netbo.studies.records import ORPHANED, TOLD_STATES, State, TrialRecord, collapse_takeovers
 from netbo.studies.trial_store import TrialStore
+
+_log = logging.getLogger(__name__)
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.04  # seconds between polls of a trial that is waited for
 ACTIVE = (State.ASKING, State.PENDING)
@@ -116,7 +120,11 @@ class Crew:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise StudyError(f"a crew needs a name, got {self.name!r}; its trials are found by it")
+            raise StudyError(f"a crew needs a name, got {shown(self.name)}; its trials are found by it")
+        require_text("name", self.name, "its trials are found by it", error=StudyError)
+        require_nonnegative("travel_cost", self.travel_cost, "0 lets distances count for nothing")
+        if self.radius is not None:
+            require_positive("radius", self.radius, "None goes anywhere", kind="a positive length")
 
     def travel(self, records: Sequence[TrialRecord]) -> Travel | None:
         """Travel constraint of its next trial, given the records of the study."""
@@ -134,9 +142,12 @@ def last_point(worker: str, records: Sequence[TrialRecord]) -> Point | None:
 
 def require_crews(crews: Sequence[Crew], n: int | None) -> Sequence[Crew]:
     """Raise ParameterError unless there are crews, and nothing but crews."""
-    listed = list(crews)
+    listed = list(crews) if isinstance(crews, Iterable) else []
     if n is not None or not listed or not all(isinstance(crew, Crew) for crew in listed):
-        raise ParameterError(f"crews must be Crew objects, one a suggestion, got n={n!r} and {crews!r:.80}")
+        raise ParameterError(
+            f"crews must be Crew objects, one a suggestion, got n={shown(n)} and {shown(crews)}; "
+            "make them with Crew(name)"
+        )
     return listed
 
 
@@ -179,6 +190,7 @@ class Dispatcher:
 
     def ask(self, request: AskRequest) -> Suggestion:
         """Next trial: from the queue, from an expired or released trial, or at a new point."""
+        patience = self.asking_lease
         while True:
             records = self.refresh()
             if self.expire_leases(records):
@@ -188,9 +200,22 @@ class Dispatcher:
                 found = self._claim_queued(queued, records, request)
             else:
                 require_budget(records, request.budget)
-                found = self._create_at_once(records, request) or self._reserve_in_turn(records, request)
+                found = self._create_at_once(records, request)
+                if found is None:
+                    found = self._reserve_in_turn(records, request, patience)
+                    patience = self._more_patience(patience, found)
             if found is not None:
                 return found
+
+    def _more_patience(self, patience: float, found: Suggestion | None) -> float:
+        """Twice the seconds after a reservation was lost: an ask gets through however short the lease."""
+        if found is not None:
+            return patience
+        _log.warning(
+            "computing a suggestion took longer than its lease of %g seconds, and others took this worker "
+            "for dead; it now takes %g. Make studies with a longer asking_lease", patience, 2 * patience,
+        )  # fmt: skip
+        return 2 * patience
 
     def _claim_queued(
         self, queued: TrialRecord, records: list[TrialRecord], request: AskRequest
@@ -214,13 +239,15 @@ class Dispatcher:
         self.store.close(key, State.VOID, "another trial came first")
         return None
 
-    def _reserve_in_turn(self, records: list[TrialRecord], request: AskRequest) -> Suggestion | None:
+    def _reserve_in_turn(
+        self, records: list[TrialRecord], request: AskRequest, patience: float
+    ) -> Suggestion | None:
         """Reserve a trial, wait for those before it, compute its point; None if the reservation expired."""
         if self._orphaned_point(records, request.travel) is None:
             self.optimizer.openings()  # if nothing is left to ask, no trial need be made to find out
-        number, key = self.store.reserve(self._lease(request, self.asking_lease))
+        number, key = self.store.reserve(self._lease(request, patience))
         try:
-            records = self._await_turn(number)
+            records = self._await_turn(number, patience)
             require_budget([record for record in records if record.id < number], request.budget)
             point, attributes = self._choose_point(records, request)
             self.store.set_point(key, point, **attributes)
@@ -231,7 +258,7 @@ class Dispatcher:
             raise
         return Suggestion(number, point)
 
-    def _await_turn(self, number: int) -> list[TrialRecord]:
+    def _await_turn(self, number: int, patience: float) -> list[TrialRecord]:
         """Poll with backoff until every trial before `number` has its point or has expired."""
         clock, pause = self.store.clock, FIRST_PAUSE
         while True:
@@ -241,10 +268,11 @@ class Dispatcher:
             mine = next(record for record in records if record.id == number)
             if mine.state is not State.ASKING:
                 raise ReservationLost
-            if not any(record.state is State.ASKING and record.id < number for record in records):
+            is_next = not any(record.state is State.ASKING and record.id < number for record in records)
+            if mine.expires is not None and mine.expires - clock.now() < patience * (0.9 if is_next else 0.5):
+                self.store.set_expiry(mine, clock.now() + patience)  # all of it for computing
+            if is_next:
                 return records
-            if mine.expires is not None and mine.expires - clock.now() < self.asking_lease / 2:
-                self.store.set_expiry(mine, clock.now() + self.asking_lease)
             clock.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 

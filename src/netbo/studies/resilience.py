@@ -1,10 +1,13 @@
 """Retry with backoff while the storage is unavailable, deferred interrupts, and the clock of leases."""
 
 import logging
+import os
 import signal
+import socket
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -12,7 +15,8 @@ from typing import Any, Protocol, TypeVar
 
 from optuna.exceptions import StorageInternalError
 
-from netbo.errors import BaseError
+from netbo.errors import BaseError, StudyError, shown
+from netbo.studies.storages import without_secrets
 
 RETRY_SECONDS = 900.0  # a server is restarted, or a disk cleared, by then
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 15.0  # seconds between attempts
@@ -58,6 +62,20 @@ class SystemClock:
     def sleep(self, seconds: float) -> None:
         """Block for so many seconds."""
         time.sleep(seconds)
+
+
+def new_worker_name(given: str | None = None) -> str:
+    """Name that no other process has, made of the given one or of the host's."""
+    return f"{given or socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}"
+
+
+def as_clock(clock: Any) -> Clock:
+    """The clock, by default that of this machine; StudyError if it is none."""
+    if clock is None:
+        return SystemClock()
+    if not callable(getattr(clock, "now", None)) or not callable(getattr(clock, "sleep", None)):
+        raise StudyError(f"a clock has now() and sleep(seconds), got {shown(clock)}; leave it out")
+    return clock  # type: ignore[no-any-return]
 
 
 class DeferredInterrupt:
@@ -126,4 +144,4 @@ def _unavailable_errors() -> tuple[type[Exception], ...]:
 def _first_line(error: BaseException) -> str:
     """First line of the database's own message."""
     cause = error.__cause__ or error
-    return f"{type(cause).__name__}: {next(iter(str(cause).splitlines()), '')}"
+    return f"{type(cause).__name__}: {without_secrets(next(iter(str(cause).splitlines()), ''))}"

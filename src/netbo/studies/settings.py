@@ -245,7 +245,7 @@ def require_seconds(seconds: Any, name: str, *, or_none: bool = False) -> None:
 
 def _plain(value: Any) -> Any:
     """Python scalar of a numpy scalar."""
-    return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
+    return value.item() if type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0 else value
 
 
 def _advice(name: str) -> str:

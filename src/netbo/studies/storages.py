@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote, unquote_plus
 
 import optuna
 from optuna.exceptions import ExperimentalWarning
@@ -23,6 +25,7 @@ from optuna.storages import (
 )
 from optuna.storages._cached_storage import _CachedStorage
 
+from netbo.checks import require_text
 from netbo.errors import StudyError, StudyFileError
 from netbo.optional import require
 from netbo.studies.journal import JournalFile, open_journal
@@ -62,7 +65,7 @@ def open_storage(storage: StorageLike, *, existing: bool) -> BaseStorage:
             f"a storage must be a path, a URL or a storage of Optuna's, got {type(storage).__name__}; "
             "'NAME.journal' is a journal file, 'sqlite:///FILE' a database"
         )
-    text = os.fspath(storage)
+    text = require_text("storage", os.fspath(storage), "rename it", error=StudyError)
     if "://" not in text:
         path = Path(text)
         _require_file(path, existing)
@@ -100,8 +103,8 @@ def uncached(storage: BaseStorage) -> BaseStorage:
 
 def _open_grpc(url: str) -> BaseStorage:
     host, _, port = url.removeprefix(GRPC).rstrip("/").rpartition(":")
-    if not host or not port.isdigit():
-        raise StudyError(f"a gRPC proxy is named grpc://HOST:PORT, got {url!r}")
+    if not host or not port.isdigit() or "@" in host:
+        raise StudyError(f"a gRPC proxy is named grpc://HOST:PORT, got {without_secrets(url, url)!r}")
     require("grpc", extra="grpc", purpose="a study behind a gRPC proxy")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=ExperimentalWarning)  # the proxy is what was asked for
@@ -113,7 +116,7 @@ def _open_database(url: str, existing: bool) -> BaseStorage:
     if scheme not in {"sqlite", "postgresql", "mysql"}:
         raise StudyError(
             "a storage's URL must begin with sqlite, postgresql, mysql or grpc, got "
-            f"{_without_password(url)!r}; a path without :// is a journal file"
+            f"{without_secrets(url, url)!r}; a path without :// is a journal file"
         )
     options: dict[str, Any] = {"pool_pre_ping": True}  # connections that idled for hours may be gone
     target = url
@@ -121,7 +124,9 @@ def _open_database(url: str, existing: bool) -> BaseStorage:
         require("psycopg", extra="postgres", purpose="a study in PostgreSQL")
         target = PSYCOPG + url.removeprefix(POSTGRES)
     try:
-        if scheme == "sqlite":
+        if scheme != "sqlite":
+            target = _with_account(target)
+        else:
             options, target = {"connect_args": {"timeout": BUSY_SECONDS}}, absolute_url(url)
             path = database_file(url)
             _require_file(path or Path(), existing and path is not None)
@@ -132,9 +137,9 @@ def _open_database(url: str, existing: bool) -> BaseStorage:
     except Exception as cause:
         said = next(iter(str(cause).splitlines()), "")
         raise StudyFileError(
-            f"the storage {_without_password(url)} cannot be opened: {type(cause).__name__}: {said}; "
-            "nothing was changed"
-        ) from cause
+            f"the storage {without_secrets(url, url)} cannot be opened: {type(cause).__name__}: "
+            f"{without_secrets(said, url)}; nothing was changed"
+        ) from None  # the driver's own words may hold the password
     lock_before_reading(database)
     return get_storage(database)
 
@@ -191,10 +196,68 @@ def without_optuna_info() -> Iterator[None]:
 
 def _require_file(path: Path, existing: bool) -> None:
     if existing and not path.exists():
-        raise StudyFileError(f"there is no study file {path}; make it with Study.create(...)")
+        raise StudyFileError(
+            f"there is no study file {without_secrets(str(path))}; make it with Study.create(...)"
+        )
 
 
-def _without_password(url: str) -> str:
+# Secrets: a password is in no message, whoever wrote it and however it is spelled.
+
+HIDDEN = "***"
+_SECRET_NAMES = "password|passwd|passphrase|pwd|sslpassword|secret|token|api_?key|access_?key"
+_ACCOUNT = re.compile(r"([a-z][a-z0-9+.-]*:/+)([^\s'\"]*)@", re.IGNORECASE)  # to the last @, if one is raw
+_PARAMETER = re.compile(rf"\b((?:{_SECRET_NAMES})\s*=\s*)('[^']*'|\"[^\"]*\"|[^&\s;,'\")]+)", re.IGNORECASE)
+_BREAKS = re.compile(r"[@:/?#&=\s]")  # where a parser may cut a password that is not encoded
+SHORT = 3  # a secret of fewer letters is hidden where it stands alone
+
+
+def without_secrets(text: str, url: str = "") -> str:
+    """The text with passwords hidden: in URLs and settings, and those of `url` wherever they stand.
+
+    >>> without_secrets("postgresql://bob:pass@h/db?sslpassword=x: refused")
+    'postgresql://bob:***@h/db?sslpassword=***: refused'
+    >>> without_secrets("no route to word@h", "postgresql://bob:pass@word@h/db")
+    'no route to ***@h'
+    """
+    text = _ACCOUNT.sub(_hide_password, text)
+    text = _PARAMETER.sub(rf"\1{HIDDEN}", text)
+    for secret in sorted(_secrets_of(url), key=len, reverse=True):
+        pattern = re.escape(secret) if len(secret) >= SHORT else rf"(?<!\w){re.escape(secret)}(?!\w)"
+        text = re.sub(pattern, HIDDEN, text)
+    return text
+
+
+def _hide_password(found: re.Match[str]) -> str:
+    user, colon, _ = found.group(2).partition(":")
+    return f"{found.group(1)}{user}{colon}{HIDDEN if colon else ''}@"
+
+
+def _secrets_of(url: str) -> set[str]:
+    """Passwords of a URL in every spelling, and the parts that a parser may make of them."""
+    rest = url.partition("://")[2]
+    account, _, _ = rest.rpartition("@")
+    raw = [account.partition(":")[2], *(value for _, value in _PARAMETER.findall(url))]
+    spelled = {
+        spelling
+        for each in raw
+        for spelling in (each, unquote(each), unquote_plus(each), quote(each, safe=""))
+    }
+    parts = {part for each in spelled for part in _BREAKS.split(each) if len(part) >= SHORT}
+    return {each for each in spelled | parts if each and each != HIDDEN}
+
+
+def _with_account(url: str) -> str:
+    """The URL with user and password before the host, where SQLAlchemy hides them, and no raw @ in them."""
+    from sqlalchemy import make_url  # noqa: PLC0415
+
     scheme, _, rest = url.partition("://")
     account, at, place = rest.rpartition("@")
-    return f"{scheme}://{account.partition(':')[0]}{at}{place}"
+    if at and "@" in account:
+        user, _, password = account.partition(":")
+        account = f"{user}:{password.replace('@', '%40')}"
+    made = make_url(f"{scheme}://{account}{at}{place}")
+    query: dict[str, Any] = dict(made.query)
+    named = {"username": query.pop("user", made.username), "password": query.pop("password", made.password)}
+    if any(isinstance(each, tuple) for each in named.values()):
+        return url  # named twice: the driver will say so
+    return made.set(**named, query=query).render_as_string(hide_password=False)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
-import uuid
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,19 +13,20 @@ from optuna.exceptions import UpdateFinishedTrialError
 from optuna.storages import BaseStorage
 
 from netbo.adapters import Network
-from netbo.errors import ExhaustedError, ObservationError, ParameterError
+from netbo.checks import is_whole, require_count, require_text
+from netbo.errors import ExhaustedError, ObservationError, ParameterError, StudyError, shown
 from netbo.geometry import MetricGraph, Point, as_place
 from netbo.optimize import Optimizer, Suggestion
 from netbo.optimize.arguments import SearchOptions, as_network_given, as_told
 from netbo.optimize.trials import Told
-from netbo.studies.definition import OpenStudy, StudyWords, create_study, graph_of, load_study
+from netbo.studies.definition import OpenStudy, StudyWords, create_study, graph_of, load_study, reopen_study
 from netbo.studies.dispatch import AskRequest, Crew, Dispatcher, count_handed_out, require_crews
 from netbo.studies.overview import Described
 from netbo.studies.records import CORRECT, NOTE, TOLD_STATES, WITHDRAW, State, TrialRecord, trials_table
-from netbo.studies.resilience import Clock, SystemClock
+from netbo.studies.resilience import Clock, as_clock, new_worker_name
 from netbo.studies.settings import ASKING_SECONDS, StudySettings, require_seconds
-from netbo.studies.storages import StorageLike, open_storage, reopened, uncached
-from netbo.studies.trial_store import TrialStore
+from netbo.studies.storages import StorageLike, reopened, uncached
+from netbo.studies.trial_store import TrialStore, as_note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
     from netbo.studies.worker import WorkSummary
 
 STUDY: Literal["study"] = "study"  # the lease that the study was made with
+MOST_AT_ONCE = 10_000  # suggestions; nobody waits for more
+FOUND_BY_IT = "its trials are found by it"
 _OPEN = (State.PENDING, State.WAITING)
 _CLOSED = (State.FAILED, State.CANCELLED, State.EXPIRED, State.RELEASED)
 
@@ -68,13 +69,13 @@ class Study(Described):
     """
 
     def __init__(self, opened: OpenStudy, *, worker: str | None = None, clock: Clock | None = None) -> None:
-        self.name = opened.name
+        self.name, self._definition = opened.name, opened.definition
         self.network, self.graph = opened.definition.source, opened.definition.graph
         self.settings: StudySettings = opened.definition.settings
         self.network_hash = opened.definition.hash
-        self._definition = opened.definition
-        self.clock: Clock = clock or SystemClock()
-        self._worker_given = worker
+        self.clock: Clock = as_clock(clock)
+        named = worker is not None
+        self._worker_given = require_text("worker", worker, FOUND_BY_IT, error=StudyError) if named else None
         self._store = TrialStore(opened.storage, opened.study_id, self.graph, self.clock)
         self.dispatcher = Dispatcher(self._store, opened.optimizer, self.settings.asking_lease)
         self._begin_process(worker or new_worker_name())
@@ -90,13 +91,15 @@ class Study(Described):
             self._store.storage = reopened(self._store.storage)
             self._begin_process(new_worker_name(self._worker_given))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        address = (self.name, uncached(self.storage), self._store.study_id, self._definition)
-        return _another_worker, (type(self), address, self._worker_given, self.clock)
+    def _arguments(self, storage: BaseStorage) -> tuple[Any, ...]:
+        address = (self.name, storage, self._store.study_id, self._definition)
+        return type(self), address, self._worker_given, self.clock
 
-    def __copy__(self) -> Study:
-        address = (self.name, self.storage, self._store.study_id, self._definition)
-        return _another_worker(type(self), address, self._worker_given, self.clock)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reopen_study, self._arguments(uncached(self.storage))
+
+    def __copy__(self) -> Any:
+        return reopen_study(*self._arguments(self.storage))
 
     @property
     def _lock(self) -> RLock:
@@ -318,8 +321,9 @@ class Study(Described):
         >>> [suggestion.id for suggestion in study.ask(2)]
         [0, 1]
         """
-        seconds = self.settings.lease if lease == STUDY else lease
-        require_seconds(seconds, "lease", or_none=True)
+        seconds = self._seconds(lease)
+        if budget is not None:
+            require_count("budget", budget, "count the evaluations you can afford, or leave it out")
         if crews is not None:
             return self._ask_several(
                 [self._request(crew, seconds, budget) for crew in require_crews(crews, n)]
@@ -328,9 +332,11 @@ class Study(Described):
         if n is None:
             with self._lock:
                 return self.dispatcher.ask(request)
-        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-            raise ParameterError(f"n counts suggestions, got {n!r}; ask for one or more")
-        return self._ask_several([request] * n)
+        if not is_whole(n) or not 1 <= n <= MOST_AT_ONCE:
+            raise ParameterError(
+                f"n counts suggestions, got {shown(n)}; ask for one or more, {MOST_AT_ONCE} at most"
+            )
+        return self._ask_several([request] * int(n))
 
     def _ask_several(self, requests: Sequence[AskRequest]) -> list[Suggestion]:
         with self._lock:
@@ -338,6 +344,11 @@ class Study(Described):
             with suppress(ExhaustedError):
                 suggestions.extend(self.dispatcher.ask(request) for request in requests[1:])
         return suggestions
+
+    def _seconds(self, lease: Any) -> float | None:
+        seconds = self.settings.lease if isinstance(lease, str) and lease == STUDY else lease
+        require_seconds(seconds, "lease", or_none=True)
+        return None if seconds is None else float(seconds)
 
     def _request(self, crew: Crew, lease: Any, budget: int | None) -> AskRequest:
         placed = crew if crew.at is None else replace(crew, at=self.place(crew.at))
@@ -351,15 +362,13 @@ class Study(Described):
 
     def renew(self, suggestion: Suggestion | int, lease: Lease = STUDY) -> bool:
         """Restart the lease of a pending suggestion; False if it is no longer pending."""
-        seconds = self.settings.lease if lease == STUDY else lease
+        seconds = self._seconds(lease)
         with self._lock:
             record = self._record(suggestion)
             if record.state is not State.PENDING:
                 return False
             with suppress(UpdateFinishedTrialError):
-                self.trial_store.set_expiry(
-                    record, None if seconds is None else self.clock.now() + float(seconds)
-                )
+                self.trial_store.set_expiry(record, None if seconds is None else self.clock.now() + seconds)
                 return True
         return False
 
@@ -369,6 +378,7 @@ class Study(Described):
 
     def release_worker(self, worker: str) -> list[int]:
         """Release all suggestions of a worker known to be dead; returns their ids."""
+        require_text("worker", worker, "see the column worker of .trials", error=StudyError)
         with self._lock:
             held = [r for r in self.trial_store.records() if r.worker == worker]
             held = [r for r in held if r.state in (State.PENDING, State.ASKING)]
@@ -431,7 +441,7 @@ class Study(Described):
         >>> study.records[number].point.distance
         0.5
         """
-        told = as_told(value, noise, note)
+        told = as_told(value, noise, as_note(note))
         point = None if at is None else self.place(at)
         with self._lock:
             record = self._record(suggestion)
@@ -460,7 +470,7 @@ class Study(Described):
 
     def add_observation(self, place: Any, value: Any, noise: Any = None, *, note: str = "") -> int:
         """Record a measurement that was never asked for; arguments as for `tell`, returns the id."""
-        told, point = as_told(value, noise, note), self.place(place)
+        told, point = as_told(value, noise, as_note(note)), self.place(place)
         with self._lock:
             return self.trial_store.add_observation(point, told)[0]
 
@@ -478,7 +488,7 @@ class Study(Described):
 
     def note(self, suggestion: Suggestion | int, text: str) -> None:
         """Set the note of any trial."""
-        self._change(suggestion, NOTE, tuple(State), note=str(text))
+        self._change(suggestion, NOTE, tuple(State), note=as_note(text))
 
     def _change(self, suggestion: Suggestion | int, kind: str, allowed: Iterable[State], **said: Any) -> None:
         with self._lock:
@@ -528,20 +538,6 @@ class Study(Described):
             known = f"0..{n - 1}" if n else "none yet"
             raise ObservationError(f"the trials of {self.name!r} are {known}, got {number!r}; see .trials")
         return record
-
-
-def new_worker_name(given: str | None = None) -> str:
-    """Name that no other process has, made of the given one or of the host's."""
-    return f"{given or socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}"
-
-
-def _another_worker(kind: type[Study], address: tuple[Any, ...], worker: str | None, clock: Clock) -> Study:
-    name, storage, study_id, definition = address
-    optimizer = definition.optimizer()
-    opened = OpenStudy(name, open_storage(storage, existing=True), study_id, definition, optimizer)
-    study = kind(opened, worker=worker, clock=clock)
-    study._begin_process(new_worker_name(worker))  # noqa: SLF001 - two workers of one name would take over each other's trials
-    return study
 
 
 def _holds(record: TrialRecord, told: Told) -> bool:

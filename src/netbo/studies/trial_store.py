@@ -9,6 +9,7 @@ from optuna.exceptions import UpdateFinishedTrialError
 from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
+from netbo.errors import ParameterError, shown
 from netbo.geometry import MetricGraph, Point
 from netbo.optimize.trials import Told
 from netbo.studies import records as stored
@@ -215,6 +216,13 @@ def _place(point: Point, attributes: dict[str, Any]) -> dict[str, Any]:
     named = {"edge_id": as_json(point.edge_id), "distance": float(point.z)}
     along = {} if point.distance == point.z else {"distance_along_edge_id": float(point.distance)}
     return {**named, **along, **attributes}
+
+
+def as_note(note: Any) -> str:
+    """The note of a trial if it is text, of any letters: a worker tells what others raised."""
+    if not isinstance(note, str):
+        raise ParameterError(f"a note must be text, got {shown(note)}; say what is worth remembering")
+    return note
 
 
 def as_json(edge_id: Hashable) -> Any:

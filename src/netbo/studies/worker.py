@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from netbo.checks import require_count
-from netbo.errors import BudgetError, ExhaustedError, ObservationError
+from netbo.errors import BudgetError, ExhaustedError, ObservationError, ParameterError, shown
 from netbo.optimize import StopRule, Suggestion
 from netbo.optimize.evaluation import (
     Attempt,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from netbo.studies.study import Study
 
 LEASE = 60.0  # seconds; renewed while the worker lives
+SHORT_LEASE = 5.0  # seconds; a busy machine may be late by one or two
 RENEWALS = 3  # in the time of a lease: two may fail
 PAUSE = 0.2  # seconds between polls of what others are doing
 INTERRUPTED = "interrupted"
@@ -49,6 +50,11 @@ class Heartbeat:
     def __init__(self, store: TrialStore, lease: float | None) -> None:
         require_seconds(lease, "lease", or_none=True)
         self._store, self._lease = store, lease
+        if lease is not None and lease < SHORT_LEASE:
+            _log.warning(
+                "a lease of %g seconds is short: on a busy machine it may run out while its worker lives, "
+                "and others would measure there too; %g or more is safe", lease, SHORT_LEASE,
+            )  # fmt: skip
         self._keys: dict[int, int] = {}  # in the storage, by trial
         self._guard, self._ended = Lock(), Event()
         self._thread = Thread(target=self._run, name="netbo-heartbeat", daemon=True)
@@ -351,6 +357,13 @@ def work(
     """
     require_count("budget", budget, "count the evaluations you can afford")
     require_seconds(pause, "pause")
+    for name, given in (("stop", stop), ("callbacks", callbacks)):
+        if not isinstance(given, Sequence) or not all(map(callable, given)):
+            raise ParameterError(f"{name} must be a list of functions, got {shown(given)}; () has none")
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise ParameterError(
+            f"executor must have submit(function, point), got {shown(executor)}; leave it out"
+        )
     is_shown = notebook_display() is not None if progress is None else progress
     with (
         progress_bar(study.name, budget, shown=is_shown) as show,
