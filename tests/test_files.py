@@ -1,3 +1,4 @@
+import os
 from contextlib import suppress
 
 import pytest
@@ -49,3 +50,19 @@ def test_text_comes_back_from_its_cell_and_no_cell_is_a_formula(text):
 @pytest.mark.parametrize("number", [-1, -1.5, 2, float("nan"), None, "-1", "+2.5e-3", "-.5", True])
 def test_numbers_are_no_formulas(number):
     assert as_cell(number) is number
+
+
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path):
+    """Somebody made it private, or shared it with a group."""
+    path, new = tmp_path / "run.json", tmp_path / "new.json"
+    write_text(path, "first")
+    path.chmod(0o600)
+    write_text(path, "second")
+    before = os.umask(0o027)
+    try:
+        write_text(new, "first")
+    finally:
+        os.umask(before)
+
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert new.stat().st_mode & 0o777 == 0o640

@@ -6,12 +6,15 @@ Atomic replacement, lines torn by a process killed while writing, JSON and XML f
 import json
 import os
 import re
+import stat
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 from xml.parsers import expat
 
+from netbo.checks import GB, require_memory
 from netbo.errors import NetworkError
 
 TORN_SUFFIX = ".torn"
@@ -22,6 +25,8 @@ _CHUNK = 1 << 16
 def replacing(path: Path) -> Iterator[Path]:
     """A file to write to that becomes `path` at the end, and vanishes if there is an error on the way.
 
+    A file that is replaced keeps its permissions; a new one has those of the umask.
+
     Its suffix is that of `path`, since many writers choose the format by it.
     """
     if not path.parent.is_dir():
@@ -31,6 +36,8 @@ def replacing(path: Path) -> Iterator[Path]:
     unfinished = path.with_name(f".{path.stem}.{os.getpid()}.unfinished{path.suffix}")
     try:
         yield unfinished
+        with suppress(FileNotFoundError):
+            os.chmod(unfinished, stat.S_IMODE(path.stat().st_mode))  # who may read it was decided before
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
@@ -146,3 +153,33 @@ def xml_root(file: IO[bytes], name: str) -> str:
     with suppress(_RootFound, expat.ExpatError):
         parser.ParseFile(file)
     return found[0] if found else ""
+
+
+# GDAL tells formats by their content, whatever the name, and knows files that stand for others or servers.
+
+XML_DATA = ("kml", "gpx", "osm", "FeatureCollection")  # other roots are no lines, or point elsewhere
+
+
+def require_data(file: Path) -> None:
+    """Refuse files that point to others, and archives that would fill the memory."""
+    if not zipfile.is_zipfile(file):
+        with file.open("rb") as content:
+            _require_lines_inside(xml_root(content, str(file)), str(file))
+        return
+    with zipfile.ZipFile(file) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+        holds = f"{file.name} holds {size / GB:.3g} GB of files"
+        require_memory(size, holds, "unpack what you need", error=NetworkError)
+        names = archive.namelist()
+        for name in names:
+            if not (name.endswith(".xml") and name[:-4] in names):  # beside its shapefile: a description
+                with archive.open(name) as content:
+                    _require_lines_inside(xml_root(content, f"{file.name}/{name}"), f"{file}/{name}")
+
+
+def _require_lines_inside(root: str, name: str) -> None:
+    if root and root not in XML_DATA:
+        raise NetworkError(
+            f"{name} must hold lines itself, got XML with the root <{root:.40}>, which points to other files "
+            "or servers, or has no lines; read what it points to"
+        )

@@ -1,7 +1,9 @@
 """The commands for a network of one's own: what they print and write, how they go on, what they refuse."""
 
+import csv
 import json
 import os
+import re
 import signal
 import sys
 
@@ -531,3 +533,40 @@ def test_a_report_needs_a_run_with_a_value(here):
     search(budget=9)
     as_before(here / "run").unlink()
     assert "a report needs at least one value, got none in run" in run("report", "run").stderr
+
+
+@pytest.mark.parametrize("command", ["maximize", "suggest", "study create"])
+def test_a_mesh_that_fills_the_memory_is_refused_before_anything_is_written(here, command):
+    measurements(here)
+    before = sorted(path.name for path in here.iterdir())
+    options = {
+        "maximize": ["--objective=sound:loudness", "--budget=3", "--out=run"],
+        "suggest": ["--data=levels.csv", "--edge=pipe", "--distance=km", "--value=level"],
+        "study create": ["--name=fine"],
+    }
+    shown = run(*command.split(), "pipes.json", *options[command], "--max-cell=1e-9")
+
+    assert shown.exit_code == 2
+    assert re.search(r"--max-cell 1e-09 asks for a mesh of [\d,]+ nodes, which takes .* GB", shown.stderr)
+    assert "raise --max-cell, to " in shown.stderr
+    assert sorted(path.name for path in here.iterdir()) == before
+
+
+def test_notes_and_names_that_look_like_formulas_are_text_in_every_table(here):
+    """A spreadsheet that opens them runs nothing, and reading them gives the names back."""
+    graph = netbo.MetricGraph([0, 1], [1, 2], [1.0, 1.0], edge_ids=["=1+1", "@x"])
+    write_network(graph, here / "odd.json")
+    (here / "formula.py").write_text(
+        "def f(place):\n    if place.edge_id == '@x':\n        raise ValueError('+cmd()')\n    return 1.0\n"
+    )
+    shown = run("maximize", "odd.json", "--objective=formula:f", "--budget=4", "--out=odd", "--noise=0")
+    cells = [
+        cell
+        for table in ("observations.csv", "table.csv")
+        for row in csv.reader((here / "odd" / table).read_text().splitlines())
+        for cell in row
+    ]
+
+    assert shown.exit_code == 0, shown.stderr
+    assert "'=1+1" in cells
+    assert not [cell for cell in cells if cell[:1] in ("=", "+", "@", "-", "\t", "\r")]

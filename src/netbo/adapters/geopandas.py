@@ -1,6 +1,5 @@
 """Reader of lines: GeoDataFrames and every file geopandas reads."""
 
-import zipfile
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,9 +21,8 @@ from netbo.adapters.graph_rows import GraphRows
 from netbo.adapters.links import Links
 from netbo.adapters.network import Network
 from netbo.arrays import FloatArray
-from netbo.checks import GB, require_memory
 from netbo.errors import NetworkError
-from netbo.files import xml_root
+from netbo.files import require_data
 from netbo.optional import require
 from netbo.wording import counted, quoted
 
@@ -57,36 +55,6 @@ def read_line_file(path: str | PathLike[str], layer: str | None) -> tuple[Any, s
             "open it with geopandas.read_file to see what is wrong"
         ) from cause
     return frame, file.name if count == 1 else f"{file.name}, layer {chosen!r}"
-
-
-# GDAL tells formats by their content, whatever the name, and knows files that stand for others or servers.
-
-XML_DATA = ("kml", "gpx", "osm", "FeatureCollection")  # other roots are no lines, or point elsewhere
-
-
-def require_data(file: Path) -> None:
-    """Refuse files that point to others, and archives that would fill the memory."""
-    if not zipfile.is_zipfile(file):
-        with file.open("rb") as content:
-            _require_lines_inside(xml_root(content, str(file)), str(file))
-        return
-    with zipfile.ZipFile(file) as archive:
-        size = sum(member.file_size for member in archive.infolist())
-        holds = f"{file.name} holds {size / GB:.3g} GB of files"
-        require_memory(size, holds, "unpack what you need", error=NetworkError)
-        names = archive.namelist()
-        for name in names:
-            if not (name.endswith(".xml") and name[:-4] in names):  # beside its shapefile: a description
-                with archive.open(name) as content:
-                    _require_lines_inside(xml_root(content, f"{file.name}/{name}"), f"{file}/{name}")
-
-
-def _require_lines_inside(root: str, name: str) -> None:
-    if root and root not in XML_DATA:
-        raise NetworkError(
-            f"{name} must hold lines itself, got XML with the root <{root:.40}>, which points to other files "
-            "or servers, or has no lines; read what it points to"
-        )
 
 
 def _require_kml() -> None:

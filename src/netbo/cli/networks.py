@@ -42,6 +42,7 @@ from netbo.errors import ParameterError, UnmeasuredError
 from netbo.geometry import Point, Points
 from netbo.optimize import Optimizer, Result, Status, Summary
 from netbo.optimize import run as run_loop
+from netbo.optimize.arguments import usual_mesh
 from netbo.studies.settings import write_candidates
 from netbo.wording import length
 
@@ -107,6 +108,7 @@ def maximize(
     source = read_network(network, options)
     chosen = {"objective": objective, **settings, "separation": 0.0}
     chosen["candidates"] = write_candidates(tables.on(source), source.graph)
+    usual_mesh(source.graph, settings["max_cell"])  # one that cannot be made claims no folder
     folder = claim(out, source, chosen)
     with only_one(out):
         log = RunLog(folder)
