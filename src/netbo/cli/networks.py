@@ -55,8 +55,8 @@ from netbo.wording import length
 def inspect(network: str, options: tuple[str, ...], out: Path | None, as_json: bool) -> None:
     """Print the report of NETWORK: what was read, what was done with it, what looks wrong.
 
-    NETWORK is a file (GeoPackage, Shapefile, GeoJSON, GraphML of OSMnx, EPANET .inp, pandapower .json, .swc,
-    our own .json) or a name such as sndlib/newyork.
+    NETWORK is a file (GeoPackage, Shapefile, GeoJSON, KML, GraphML of OSMnx, EPANET .inp, pandapower .json,
+    .swc, an edge list .csv, our own .json) or a name such as sndlib/newyork.
     """
     chosen = parse_options(options)
     with spoken(reader_words):
