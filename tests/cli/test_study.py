@@ -965,7 +965,7 @@ def test_the_guide_prints_what_it_shows(here, monkeypatch):
             count += 1
             assert UpToLastDigits().check_output(shown, printed, doctest.ELLIPSIS), f"{line}\n{printed}"
 
-    assert count == 21
+    assert count == 26
 
 
 def test_the_guide_names_the_exit_codes_that_help_names():

@@ -107,7 +107,9 @@ def as_table(source: Any, *, sep: str | None = None, what: str = "a table") -> T
     """A DataFrame, or a CSV file by its path; `what` begins the message if it is neither."""
     import pandas as pd  # noqa: PLC0415 - slow to load, and only tables need it
 
-    if isinstance(source, str | Path):
+    if isinstance(source, Table):
+        table = source
+    elif isinstance(source, str | Path):
         table = read_table(Path(source), sep)
     elif isinstance(source, pd.DataFrame):
         _require_columns([str(name) for name in source.columns], f"the {type(source).__name__}")

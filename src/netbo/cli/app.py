@@ -57,20 +57,32 @@ EXAMPLES = {  # of commands by module and name, in an order in which they can be
         "netbo study create streets.gpkg --name leak --candidates hydrants.csv",
     ],
     "study.ask": ["netbo study ask -n 3 --name noise", "netbo study ask --crew north@1:50 --name noise"],
-    "study.tell": ["netbo study tell 0 34.5 --name noise", "netbo study tell 1 31 --at 2 20 --name noise"],
+    "study.tell": [
+        "netbo study tell 0 34.5 --name noise",
+        "netbo study tell 1 31 --at 2 20 --name noise",
+        "netbo study tell 38.5 --xy 60 1.5 --limit 5 --name noise",
+    ],
     "study.fail": ["netbo study fail 2 --note 'the cover is stuck' --name noise"],
     "study.correct": ["netbo study correct 0 33.5 --name noise"],
     "study.note": ["netbo study note 0 'lorry passing' --name noise"],
     "study.withdraw": ["netbo study withdraw 0 --name noise"],
     "study.release": ["netbo study release 3 --name noise"],
     "study.enqueue": ["netbo study enqueue 1 12.5 --name noise"],
-    "study.cancel": ["netbo study cancel 4 --name noise"],
-    "study_files.import": ["netbo study import levels.csv --name noise"],
+    "study.cancel": ["netbo study cancel 5 --name noise"],
+    "study_import.import": [
+        "netbo study import levels.csv --name noise --dry-run",
+        "netbo study import levels.csv --name noise",
+    ],
     "worker.run": ["netbo study run --objective sound:level --budget 8 --name noise"],
     "worker.worker": ["netbo worker --objective sound:level --budget 9 --name noise"],
     "study.status": ["netbo study status --name noise"],
-    "study_files.export": ["netbo study export trials.csv map.gpkg page.html --name noise"],
+    "study_files.export": [
+        "netbo study export trials.csv map.gpkg page.html --name noise",
+        "netbo study export next.gpx --name noise",
+    ],
     "study_files.plot": ["netbo study plot map.png --what sd --name noise"],
+    "study_list.describe": ["netbo study describe --title 'Leaks in zone 3' --value-unit dB --name noise"],
+    "study_list.list": ["netbo study list", "netbo study list --storage noise.journal --csv"],
 }
 
 
@@ -275,7 +287,6 @@ study.add(
 )
 study.add(
     "study_files",
-    **{"import": "Add measurements of a CSV file."},
     export="Write tables, maps and pages.",
     plot="Draw the network and what is known.",
     repair="Mend a damaged journal, in a copy.",
@@ -285,6 +296,7 @@ study.add(
     describe="Give a study a title, and its values a unit.",
     list="The studies of a folder or a storage.",
 )
+study.add("study_import", **{"import": "Tell many values of a CSV file."})
 study.add("worker", run="Evaluate a function until the budget is spent.")
 for group in (main, study):
     group.add("worker", worker="Join a shared study until its budget is spent.")

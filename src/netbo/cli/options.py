@@ -16,9 +16,9 @@ import click
 
 from netbo.adapters import Measurements, Network, read, read_places, read_stretches, snap_measurements
 from netbo.adapters.read import option_names
+from netbo.adapters.tables import Table
 from netbo.cli.app import STUDY_EXIT_CODES, in_shell_words, spoken
 from netbo.errors import ParameterError
-from netbo.geometry import Point
 from netbo.optimize import CandidatePlaces, Forbidden
 from netbo.optimize.arguments import Candidates
 from netbo.studies import Study, StudyError, study_names
@@ -102,16 +102,22 @@ def reader_words() -> dict[str, str]:
     return {name: f"--read {name}=" for name in option_names()}
 
 
-def read_measurements(network: Network, data: Path, columns: Mapping[str, Any]) -> Measurements:
-    """The measurements of a CSV file on a network; rows that were left out are listed on stderr."""
+def read_measurements(network: Network, data: Path | Table, columns: Mapping[str, Any]) -> Measurements:
+    """The measurements of a CSV file on a network; rows that were left out of a file are listed on stderr."""
     given = {name: each for name, each in columns.items() if each is not None}
     with spoken(lambda: {"keep='near'": "--skip-bad", **COLUMN_WORDS}):
         measured = snap_measurements(network, data, **given)
-    if measured.skipped:
-        click.echo(f"left out {counted(len(measured.skipped), 'row')} of {data.name}:", err=True)
-        for each in measured.skipped:
-            click.echo(f"  {each}", err=True)
+    if isinstance(data, Path):
+        show_skipped(data, measured.skipped)
     return measured
+
+
+def show_skipped(data: Path, skipped: Sequence[str]) -> None:
+    """Say on stderr which rows of a file were left out, a sentence each."""
+    if skipped:
+        click.echo(f"left out {counted(len(skipped), 'row')} of {data.name}:", err=True)
+        for each in skipped:
+            click.echo(f"  {each}", err=True)
 
 
 def parse_options(options: Sequence[str]) -> dict[str, Any]:
@@ -355,17 +361,6 @@ def default_worker() -> str | None:
         return f"{getpass.getuser()}@{socket.gethostname()}"
     except (OSError, KeyError):
         return None
-
-
-def parse_point(study: Study, edge: str, distance: str) -> Point:
-    """The point of an edge id and a distance along it."""
-    return study.place((parse_edge(study.network, edge), parse_number(distance, "a distance")))
-
-
-def parse_edge(network: Network, text: str) -> Any:
-    """The edge id of a text; ids may be numbers or pairs."""
-    known = {*network.addresses.ids, *network.addresses.aliases, *network.graph.edge_ids}
-    return text if text in known else {str(name): name for name in known}.get(text, text)
 
 
 def parse_number(text: str, what: str) -> float:

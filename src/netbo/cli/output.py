@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from netbo.adapters import Network
+from netbo.files import as_cell
 from netbo.geometry import Point, Points
 from netbo.studies import State, Study, TrialRecord
 from netbo.wording import extent, in_unit, length, positional, with_unit
@@ -93,7 +94,7 @@ def print_csv(rows: Sequence[Row], columns: Sequence[str]) -> None:
     """Print rows as CSV; numbers have all their digits."""
     lines = csv.writer(sys.stdout, lineterminator="\n")
     lines.writerow(columns)
-    lines.writerows([row.get(name) for name in columns] for row in rows)
+    lines.writerows([as_cell(row.get(name)) for name in columns] for row in rows)
 
 
 def format_table(

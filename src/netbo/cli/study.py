@@ -17,7 +17,6 @@ from netbo.cli.options import (
     default_worker,
     optimizer_options,
     parse_number,
-    parse_point,
     parse_trial,
     read_network,
     read_option,
@@ -38,6 +37,7 @@ from netbo.cli.output import (
     print_json,
     trial_rows,
 )
+from netbo.cli.places import PlaceOptions, parse_point, place_options
 from netbo.errors import ExhaustedError, ParameterError
 from netbo.optimize import Suggestion
 from netbo.optimize.arguments import FAILED
@@ -178,20 +178,32 @@ def enqueue(ref: StudyRef, edge: str, distance: str) -> None:
 
 
 @study_command(context_settings=NUMBERS)
-@trial_argument
-@click.argument("value")
+@click.argument("told", nargs=-1, required=True, metavar="[ID] VALUE")
 @click.option("--noise", type=float, help="Variance of this value.")
-@click.option("--at", nargs=2, metavar="EDGE DISTANCE", help="Where it was measured, if elsewhere.")
+@place_options
 @click.option("--note", default="", help="A remark.")
 @study_options
-def tell(
-    ref: StudyRef, trial: str, value: str, noise: float | None, at: tuple[str, str] | None, note: str
-) -> None:
-    """Record what was measured: a number, or `failed`. It is on the disk when this returns."""
-    number, told = parse_trial(trial), FAILED if value == FAILED else parse_number(value, "a value")
+def tell(ref: StudyRef, told: tuple[str, ...], noise: float | None, place: PlaceOptions, note: str) -> None:
+    """Record what was measured: a number, or `failed`. It is on the disk when this returns.
+
+    ID is that of a suggestion; without it, say where: by --at, --node, --xy or --lon-lat. Many values at once
+    are told from a table with netbo study import.
+    """
+    if len(told) > 2:
+        raise ParameterError(f"an ID and a value are told, got {' '.join(told)}; quote what has blanks")
+    number = None if len(told) == 1 else parse_trial(told[0])
+    value = FAILED if told[-1] == FAILED else parse_number(told[-1], "a value")
     study = ref.open()
-    point = None if at is None else parse_point(study, *at)
-    _print_trial(ref, study, study.tell(number, told, noise, point, note=note))
+    point, off = place.on(study)
+    if number is not None:
+        _print_trial(ref, study, study.tell(number, value, noise, point, note=note), off)
+        return
+    if point is None:
+        raise ParameterError(
+            f"a value belongs to a suggestion or a place, got {told[-1]} alone; try netbo study tell ID "
+            "VALUE, or say where with --at, --node, --xy or --lon-lat"
+        )
+    _print_trial(ref, study, study.add_observation(point, value, noise, note=note), off)
 
 
 @study_command()
@@ -258,14 +270,18 @@ def note(ref: StudyRef, trial: str, text: str) -> None:
     _print_trial(ref, study, number)
 
 
-def _print_trial(ref: StudyRef, study: Study, number: int) -> None:
-    """Print one trial as it is now."""
+def _print_trial(ref: StudyRef, study: Study, number: int, off: float | None = None) -> None:
+    """Print one trial as it is now, and how far off the network its coordinates were."""
     row = trial_rows(study, [study.records[number]])[0]
     if ref.as_json:
-        print_json({"study": study.name, "unit": study.graph.unit, "trial": row})
+        snapped = {} if off is None else {"off": off}
+        print_json({"study": study.name, "unit": study.graph.unit, "trial": row, **snapped})
         return
     columns = (*ADDRESS, "value", "noise", "status", "note")
     click.echo(format_table([row], columns, study.network, study.value_unit))
+    if off is not None:
+        unit = study.network.report.map_unit
+        click.echo(f"snapped from {off:.4g}{f' {unit}' if unit else ''} off the network")
 
 
 # Status

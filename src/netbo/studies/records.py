@@ -81,6 +81,7 @@ class TrialRecord:
     ended: float = math.nan
     stands_for: int | None = None  # the trial whose point it took over
     key: int = -1  # its number in the storage
+    own_key: str | None = None  # the user's name of the measurement, under which it is told once
 
 
 Record = TrialRecord  # the former name, until 1.0
@@ -126,6 +127,7 @@ def read_record(trial: FrozenTrial, points: PointCache) -> TrialRecord:
         expires=_read_expiry(trial, point is not None, place, lease),
         began=_seconds(trial.datetime_start),
         stands_for=_as_number(place.get("stands_for")),
+        own_key=place["key"] if isinstance(place.get("key"), str) else None,
         key=trial._trial_id,  # noqa: SLF001 - Optuna hands out keys with new trials only
     )
     return _with_final_state(record, trial, points)

@@ -468,11 +468,17 @@ class Study(Described):
             )
         self.trial_store.tell_late(record.id, told, point)
 
-    def add_observation(self, place: Any, value: Any, noise: Any = None, *, note: str = "") -> int:
-        """Record a measurement that was never asked for; arguments as for `tell`, returns the id."""
+    def add_observation(
+        self, place: Any, value: Any, noise: Any = None, *, note: str = "", key: str | None = None
+    ) -> int:
+        """Record a measurement that was never asked for; arguments as for `tell`, returns the id.
+
+        Under a key of your own, such as the number of a sample, it is recorded once however often it is told.
+        """
         told, point = as_told(value, noise, as_note(note)), self.place(place)
         with self._lock:
-            return self.trial_store.add_observation(point, told)[0]
+            known = None if key is None else self.trial_store.find(key, point, told.value)
+            return self.trial_store.add_observation(point, told, key)[0] if known is None else known
 
     def correct(self, suggestion: Suggestion | int, value: Any, noise: Any = None) -> None:
         """Replace the value of a trial that was told; the old one stays in the storage."""

@@ -4,13 +4,14 @@ from collections.abc import Hashable
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
 from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
-from netbo.errors import ParameterError, shown
-from netbo.geometry import MetricGraph, Point
+from netbo.errors import ObservationError, ParameterError, shown
+from netbo.geometry import PLACE_TOLERANCE, MetricGraph, Point
 from netbo.optimize.trials import Told
 from netbo.studies import records as stored
 from netbo.studies.resilience import Clock
@@ -67,6 +68,29 @@ class TrialStore:
         self._n_corrections[number] = len(mine)
         return stored.apply_corrections(self._read(trial), mine, self._points)
 
+    def first_value(self, record: stored.TrialRecord) -> float | None:
+        """The value as it was first told: a correction leaves it."""
+        values = self.storage.get_trial(record.key).values
+        return values[0] if values else None
+
+    def find(self, key: str, point: Point, value: float | None) -> int | None:
+        """Trial of a user's key, by its value now or as first told; ObservationError if it says another."""
+        if not isinstance(key, str) or not key:
+            raise ParameterError(f"a key must be text, got {shown(key)}; name the measurement, as in 'A-17'")
+        for record in self.records():
+            if record.own_key != key:
+                continue
+            apart = np.inf if record.point is None else abs(record.point.z - point.z)
+            near = PLACE_TOLERANCE * float(self.graph.lengths[point.edge])
+            is_there = record.point is not None and record.point.edge == point.edge and apart <= near
+            if not is_there or value not in (record.value, self.first_value(record)):
+                raise ObservationError(
+                    f"the key {key!r} is that of trial {record.id}, value {record.value}, got the value "
+                    f"{value} or another place; correct(id, value) replaces a value"
+                )
+            return record.id
+        return None
+
     def key_of(self, number: int) -> int:
         """Storage key of a trial of the study."""
         return self.storage.get_trial_id_from_study_id_trial_number(self.study_id, number)
@@ -91,11 +115,12 @@ class TrialStore:
         """Insert a trial that waits to be handed out."""
         return self._insert_at(point, TrialState.WAITING, {}, {"queued": True, **attributes})
 
-    def add_observation(self, point: Point, told: Told) -> tuple[int, int]:
-        """Insert a finished trial that was never asked for."""
+    def add_observation(self, point: Point, told: Told, key: str | None = None) -> tuple[int, int]:
+        """Insert a finished trial that was never asked for, under a key of the user's if there is one."""
         state = TrialState.FAIL if told.value is None else TrialState.COMPLETE
+        place: dict[str, Any] = {"asked": False} if key is None else {"asked": False, "key": key}
         outcome = {stored.TOLD: self._outcome(told, None)} if told.noise is not None or told.note else {}
-        return self._insert_at(point, state, outcome, {"asked": False}, told.value)
+        return self._insert_at(point, state, outcome, place, told.value)
 
     def reserve(self, lease: dict[str, Any]) -> tuple[int, int]:
         """Insert a running trial that has no point yet."""
