@@ -258,16 +258,16 @@ def test_noise_below_what_a_cell_can_hold_is_raised_with_a_word():
     prior = netbo.whittle_matern(space, netbo.Matern(alpha=1.0, range=1.0, sigma=2.0))
     x = space.graph.points(0, [0.2, 0.9, 1.7, 2.6])
     values, questions = [0.1, 0.9, 0.3, 0.7], space.graph.points(0, [0.0, 0.4, 1.3, 3.0])
-    with pytest.warns(AccuracyWarning, match=r"3 observations inside cells .* at least 1e-12"):
+    with pytest.warns(AccuracyWarning, match=r"3 observations inside cells .* at least 1e-13"):
         floored = netbo.condition(prior, netbo.Observations(x, values, [1e-20, 1e-20, 1e-20, 0.1]))
-    same = netbo.condition(prior, netbo.Observations(x, values, [4e-12, 4e-12, 4e-12, 0.1]))
+    same = netbo.condition(prior, netbo.Observations(x, values, [4e-13, 4e-13, 4e-13, 0.1]))
 
     assert_array_equal(floored.mean(questions), same.mean(questions))
     assert_array_equal(floored.noise, same.noise)
 
 
 def test_noise_at_nodes_may_be_as_small_as_one_likes():
-    """Nothing is felt of 1e-30 of the variance, so nothing is said."""
+    """Nothing is felt of 1e-60 of the variance, so nothing is said."""
     space = netbo.FiniteElementSpace.build(netbo.interval(3.0), max_cell=0.5)
     prior = netbo.whittle_matern(space, netbo.Matern(alpha=1.0, range=1.0, sigma=2.0))
     values = [0.1, 0.9, 0.3]

@@ -117,10 +117,11 @@ def test_a_storage_that_is_wrong_from_the_beginning_is_said_at_once(tmp_path):
 def test_in_a_process_of_its_own_every_misfortune_is_a_failure_with_its_reason(tmp_path):
     """Raising, NaN, text, dying, hanging and leaving, one after another; then the study goes on."""
     bad = GRAPH.points([0, 0, 0, 0, 1, 1], [0.25, 0.75, 1.25, 1.75, 0.25, 0.75])
+    good = GRAPH.points(1, 1.25)  # a function that only fails would be given up
     study = create(tmp_path, noise=0.0)
-    for point in bad:
+    for point in (*good, *bad):
         study.enqueue(point)
-    work = study.work(misbehaves, budget=8, timeout=2.0)
+    work = study.work(misbehaves, budget=9, timeout=2.0)
     notes = [record.note for record in load(tmp_path).records if record.state is State.FAILED]
     reasons = [
         "ZeroDivisionError",
@@ -132,7 +133,7 @@ def test_in_a_process_of_its_own_every_misfortune_is_a_failure_with_its_reason(t
     ]
 
     assert all(reason in note for reason, note in zip(reasons, notes[:6], strict=True))
-    assert work.told + work.failed == study.n_told == 8
+    assert work.told + work.failed == study.n_told == 9
 
 
 def test_an_endless_reason_and_one_that_is_no_text_are_kept(tmp_path):

@@ -275,8 +275,8 @@ class MetricGraph:
         >>> graph = MetricGraph([0, 1], [1, 2], [2.0, 3.0], edge_ids="ab", vertex_ids=["J1", "J2", "J3"])
         >>> graph.points("b", 0.5, start="J3")[0].distance
         2.5
-        >>> graph.points("J2") == graph.points("a", 2.0)
-        True
+        >>> float(graph.distance(graph.points("J2"), graph.points("a", 2.0))[0, 0])
+        0.0
         """
         if vertex is not None or (distance is None and fraction is None):
             return self._at_vertices(edge_ids, distance, fraction, vertex)

@@ -16,8 +16,8 @@ from netbo.posterior.rank_one import NodalState, Step, Updated
 from netbo.priors import FiniteElementPrior, Prior, field_covariance, interpolated_variance
 
 REFRESH = 16  # observations added by rank one before the next one factors anew
-LEAST_NOISE = 1e-30  # in units of sigma^2: far below what any digit of an answer shows
-LEAST_NOISE_INSIDE = 1e-12  # of points inside cells, which tie two nodes: below, the rest of the cell is lost
+LEAST_NOISE = 1e-60  # in units of sigma^2: of a smooth field with a long range 1e-30 still shows
+LEAST_NOISE_INSIDE = 1e-13  # of points inside cells, which tie two nodes: below, the rest of the cell is lost
 
 
 class BlockPosterior(Posterior):

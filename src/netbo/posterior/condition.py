@@ -57,7 +57,7 @@ def condition(
     -----
     With a finite element prior the evidence is exact to rounding for every noise at the nodes; for points
     inside cells it loses about 1e-16 sigma^2 / lambda, so put nearly noiseless points at nodes. Noise below
-    1e-12 sigma^2 there is taken as that much, with an AccuracyWarning.
+    1e-13 sigma^2 there is taken as that much, with an AccuracyWarning.
 
     Examples
     --------

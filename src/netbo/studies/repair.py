@@ -75,8 +75,8 @@ def repair_journal(path: str | Path, out: str | Path | None = None) -> JournalRe
     >>> whole = (folder / "leak.journal").read_bytes().splitlines(keepends=True)
     >>> _ = (folder / "leak.journal").write_bytes(b"".join([*whole[:-1], whole[-2], whole[-1]]))
     >>> repaired = netbo.studies.repair_journal(folder / "leak.journal")
-    >>> repaired.actions
-    ('line 5: the same as line 4; left out',)
+    >>> len(repaired.actions), "the same as line" in repaired.actions[0]
+    (1, True)
     >>> netbo.Study.load(repaired.path).n_told
     1
     """
