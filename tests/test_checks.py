@@ -1,14 +1,19 @@
+import re
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
 from netbo import checks
 from netbo.checks import (
+    explained,
     memory_size,
     require_count,
     require_memory,
     require_nonnegative,
     require_number,
     require_positive,
+    require_seed,
 )
 from netbo.errors import NetworkError, ParameterError
 
@@ -70,3 +75,39 @@ def test_a_memory_that_is_no_number_is_refused(monkeypatch, text):
 
     with pytest.raises(ParameterError, match="NETBO_MEMORY must be a number of GB"):
         memory_size()
+
+
+@explained
+def measured(length: float, count: int = 1, names: Sequence[str] = (), at: tuple[float, float] | None = None):
+    return length / count, [name.upper() for name in names], at and at[0] + at[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"length": "x"}, "length must be a number, got 'x'; see help(measured)"),
+        ({"length": 1.0, "count": "2"}, "count must be a whole number, got '2'"),
+        ({"length": 1.0, "names": [1]}, "names must be a Sequence of text, got [1]"),
+        ({"length": 1.0, "at": ("a", 1.0)}, "at must be 2 values or None, got ('a', 1.0)"),
+    ],
+)
+def test_an_argument_of_a_wrong_kind_is_named_when_a_function_fails_over_it(arguments, message):
+    with pytest.raises(ParameterError, match=re.escape(message)):
+        measured(**arguments)
+
+
+def test_what_a_function_can_use_is_not_looked_at():
+    """Annotations explain failures; they are no second opinion on what works."""
+    assert measured(4, True) == (4.0, [], None)
+
+
+def test_errors_that_no_argument_is_to_blame_for_stay_what_they_are():
+    with pytest.raises(ZeroDivisionError):
+        measured(1.0, 0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'lenght'"):
+        measured(lenght=1.0)
+
+
+def test_a_seed_is_not_negative():
+    with pytest.raises(ParameterError, match="seed must be a whole number, not negative, got -1"):
+        require_seed(-1)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netbo.errors import BaseError
+from netbo.errors import BaseError, shown
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -17,8 +17,8 @@ def as_float_vector(values: ArrayLike, name: str, error: type[BaseError]) -> Flo
     """One-dimensional contiguous float64 copy; anything else is refused by name."""
     try:
         array = np.array(values, dtype=np.float64, ndmin=1, order="C")
-    except (TypeError, ValueError) as cause:
-        raise error(f"{name} must be numbers, got {values!r:.80}; convert them to float first") from cause
+    except Exception as cause:  # objects raise what they like
+        raise error(f"{name} must be numbers, got {shown(values)}; convert them to float first") from cause
     if array.ndim != 1:
         raise error(f"{name} must be one-dimensional, got shape {array.shape}; flatten them first")
     return array
@@ -29,8 +29,8 @@ def as_index_vector(values: ArrayLike, name: str, error: type[BaseError]) -> Int
     try:
         array = np.array(values, ndmin=1, order="C")
         whole = array.astype(np.int64)
-    except (TypeError, ValueError, OverflowError) as cause:
-        raise error(f"{name} must be whole numbers, got {values!r:.80}; use integer indices") from cause
+    except Exception as cause:
+        raise error(f"{name} must be whole numbers, got {shown(values)}; use integer indices") from cause
     if array.ndim != 1:
         raise error(f"{name} must be one-dimensional, got shape {array.shape}; flatten them first")
     if array.dtype == np.bool_ or not np.array_equal(whole, array):

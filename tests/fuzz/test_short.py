@@ -1,9 +1,18 @@
 """A few seconds of the fuzz; `make fuzz` runs the rest."""
 
-from fuzz import numbers
+from fuzz import arguments, numbers
 
 
 def test_random_graphs_and_data_agree_with_arbitrary_precision():
     wrong = [f"{case}: {found}" for case, found in numbers.wrong_cases(150, seed=2026)]
 
     assert not wrong
+
+
+def test_bad_arguments_end_in_a_sentence_and_change_nothing():
+    assert not arguments.wrong_cases(800, seed=2026)
+
+
+def test_the_functions_that_no_bad_argument_reaches_are_few():
+    """Helpers between the layers and figures; a new public function belongs into the table of good calls."""
+    assert set(arguments.unknown_functions()) <= arguments.LEFT_OUT

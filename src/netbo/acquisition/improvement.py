@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import erfcx, ndtr, ndtri
 
 from netbo.arrays import FloatArray, read_only
-from netbo.checks import require_count, require_nonnegative
+from netbo.checks import explained_class, require_count, require_nonnegative
 from netbo.errors import ParameterError
 from netbo.geometry import Points
 from netbo.posterior import Surrogate
@@ -80,6 +80,7 @@ def likely_incumbents(surrogate: Surrogate, n: int) -> Points:
 # Expected improvement over the best posterior mean, on a logarithmic scale.
 
 
+@explained_class
 @dataclass(frozen=True, slots=True)
 class LogExpectedImprovement:
     """log E max(f(x) - best - margin, 0), best = max of the posterior mean over the observed points.
@@ -112,6 +113,7 @@ EXPLAINED = 1e-10  # of a variance: what is left below it is rounding
 ENTRIES = 1_000_000  # draws times candidates held at once
 
 
+@explained_class
 @dataclass(frozen=True, slots=True)
 class NoisyExpectedImprovement:
     """log E max(f(x) - max_j f(x_j), 0) over the joint posterior of f(x) and f at the observed places x_j.

@@ -10,6 +10,7 @@ import numpy as np
 from netbo.acquisition.base import ScoreFunction
 from netbo.acquisition.ucb import FixedWidth, Width
 from netbo.arrays import FloatArray
+from netbo.checks import explained_class
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import Points
 from netbo.posterior import MixturePosterior, Observations, Posterior, Surrogate, condition
@@ -114,6 +115,7 @@ class GrowingPath:
         return self._given.sample(x, self.rng)
 
 
+@explained_class
 @dataclass(frozen=True, slots=True)
 class GpTs:
     """Thompson sampling, f_t ~ GP(mu_{t-1}, v_t^2 k_{t-1}) (alg:GP-bandits-FEM).

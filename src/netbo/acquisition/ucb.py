@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from netbo.arrays import FloatArray
-from netbo.checks import require_nonnegative
+from netbo.checks import explained_class, require_nonnegative
 from netbo.errors import ParameterError
 from netbo.geometry import Points
 from netbo.posterior import Surrogate
@@ -25,6 +25,7 @@ class Width(Protocol):
         """v_t: what the deviations of a Thompson sample are multiplied by (eq:parametersbetav)."""
 
 
+@explained_class
 @dataclass(frozen=True, slots=True)
 class FixedWidth:
     """The same width at every step; 1 makes a Thompson sample a draw of the posterior itself."""
@@ -76,6 +77,7 @@ class _TheoreticalWidth(ABC):
         """The width, given log(1/delta) or log(2/delta)."""
 
 
+@explained_class
 @dataclass(frozen=True, slots=True)
 class PaperWidth(_TheoreticalWidth):
     """The width as printed (alg:GP-bandits-FEM; with b = 0 eq:parametersbetav).
@@ -97,6 +99,7 @@ class PaperWidth(_TheoreticalWidth):
         return float(self.rkhs_bound + noise_bound * math.sqrt(2 * max(exponent, 0.0)) + bias)
 
 
+@explained_class
 @dataclass(frozen=True, slots=True)
 class ValidWidth(_TheoreticalWidth):
     """The width that holds for every lambda > 0: with probability 1 - delta at all points and all times.
@@ -124,6 +127,7 @@ class ValidWidth(_TheoreticalWidth):
 # IGP-UCB: the highest upper end of the confidence band.
 
 
+@explained_class
 @dataclass(frozen=True, slots=True)
 class IgpUcb:
     """Upper confidence bound mu_{t-1}(x) + beta_t sigma_{t-1}(x) (alg:GP-bandits-FEM)."""

@@ -9,7 +9,7 @@ import numpy as np
 from netbo.adapters.network import Network, as_network
 from netbo.adapters.tables import Table, as_table
 from netbo.arrays import BoolArray, FloatArray, IntArray
-from netbo.checks import is_number
+from netbo.checks import explained, is_number
 from netbo.errors import BaseError, NetworkError
 from netbo.geometry import PLACE_TOLERANCE, MetricGraph, Points
 from netbo.wording import quoted
@@ -39,6 +39,7 @@ class Measurements:
         return f"row {self.rows[k]}" if self.lines is None else f"line {self.lines[k]}"
 
 
+@explained
 def snap_measurements(
     network: Network | MetricGraph,
     table: Any,
@@ -278,6 +279,7 @@ MEND = "correct or delete such rows"
 USUAL_NODES = ("node", "vertex", "junction")
 
 
+@explained
 def read_places(
     network: Network | MetricGraph, table: Any, *, limit: float | None = None, crs: Any = None
 ) -> Points:
@@ -337,6 +339,7 @@ def read_places(
     return points
 
 
+@explained
 def read_stretches(network: Network | MetricGraph, table: Any) -> list[tuple[Hashable, float, float]]:
     """Stretches of a table, such as streets that are closed, as `Forbidden` takes them.
 

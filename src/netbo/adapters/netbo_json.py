@@ -29,6 +29,7 @@ from netbo.adapters.report import (
     Treated,
     UnitGroup,
 )
+from netbo.checks import explained
 from netbo.errors import BaseError, NetworkError
 from netbo.files import read_json, write_text
 from netbo.geometry import Addresses, Curves, MetricGraph
@@ -130,6 +131,7 @@ PARTS = {
 }
 
 
+@explained
 def dump(network: Network | MetricGraph, *, attributes: Iterable[str] | None = None) -> dict[str, Any]:
     """A network as a document for `json.dumps`; `attributes` chooses the edge attributes, all by default."""
     whole = as_network(network)
@@ -146,6 +148,7 @@ def dump(network: Network | MetricGraph, *, attributes: Iterable[str] | None = N
     }
 
 
+@explained
 def load(document: Any) -> Network:
     """The network of a document made by `dump`."""
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
@@ -238,6 +241,7 @@ def read_network(path: str | Path) -> Network:
         raise NetworkError(f"{str(path)!r}: {cause}") from cause
 
 
+@explained
 def content_hash(graph: MetricGraph) -> str:
     """sha256 of what makes a graph this graph: ends, lengths, ids and positions."""
     digest = hashlib.sha256()

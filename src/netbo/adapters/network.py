@@ -21,6 +21,7 @@ from netbo.adapters.projection import decimals_of, transform
 from netbo.adapters.proximity import find_duplicates
 from netbo.adapters.report import NetworkReport
 from netbo.arrays import FloatArray
+from netbo.checks import explained
 from netbo.errors import NetworkWarning, PointError
 from netbo.geometry import Address, Addresses, MetricGraph, Point, Points, graph_facts, thumbnail
 from netbo.notebook import card
@@ -97,6 +98,7 @@ class Network:
             f"print(network.report) shows all of it{sentences}"
         )
 
+    @explained
     def points(
         self,
         edge_ids: Any = None,
@@ -239,6 +241,7 @@ def _warn_caller(message: str) -> None:
 # A bare graph as a network: its own ids are its addresses.
 
 
+@explained
 def as_network(graph: Network | MetricGraph, *, gap_tolerance: float | None = None) -> Network:
     """The network itself, or a graph with a report and its own ids as addresses."""
     if isinstance(graph, Network):

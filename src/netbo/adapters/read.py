@@ -11,7 +11,7 @@ from netbo.adapters.assembly.assemble import assemble
 from netbo.adapters.netbo_json import FORMAT, read_network
 from netbo.adapters.network import Network, as_network
 from netbo.adapters.topohub import KEY
-from netbo.checks import is_number
+from netbo.checks import explained, is_number
 from netbo.errors import NetworkError
 from netbo.files import read_json
 from netbo.geometry import MetricGraph
@@ -34,6 +34,7 @@ SUFFIXES = {
 SNIFFED = 200_000  # characters of a GraphML file that are searched for the marks of OSMnx
 
 
+@explained
 def read(source: Any, *, format: str | None = None, **options: Any) -> Network:  # noqa: A002
     """A network from a file, a name or an object, with a report on it.
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from netbo.arrays import FloatArray, IntArray, SparseMatrix, read_only, sum_by
-from netbo.checks import memory_size, require_memory, require_positive
+from netbo.checks import explained, memory_size, require_memory, require_positive
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Points
 from netbo.linalg import Topology
@@ -59,6 +59,7 @@ class FiniteElementSpace:
     cells: IntArray  # (E,) cells of each edge
 
     @classmethod
+    @explained
     def build(
         cls,
         graph: MetricGraph,
@@ -144,6 +145,7 @@ class FiniteElementSpace:
         z = position * self.cell_lengths[edge]
         return Points(np.r_[vertices.edge, edge], np.r_[vertices.z, z], graph=self.graph)
 
+    @explained
     def locate(self, x: Points) -> Location:
         """Cell, end nodes and fraction of each point."""
         return self._at_nodes if x is self.__dict__.get("nodes") else self._locate(self.graph.bind(x))
@@ -166,6 +168,7 @@ class FiniteElementSpace:
         right = np.where(is_last, self.graph.heads[x.edge], vertices + first + position)
         return Location(cell=first + x.edge + position, left=left, right=right, fraction=along - position)
 
+    @explained
     def basis(self, x: Points) -> SparseMatrix:
         """Sparse rows e(x), (n, N_h)."""
         at = self.locate(x)

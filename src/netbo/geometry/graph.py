@@ -19,6 +19,7 @@ from netbo.arrays import (
     as_index_vector,
     read_only,
 )
+from netbo.checks import explained, explained_class
 from netbo.errors import GraphError, PointError
 from netbo.geometry import distances
 from netbo.geometry.addresses import Addresses
@@ -51,6 +52,7 @@ from netbo.geometry.validation import (
 from netbo.wording import counted
 
 
+@explained_class
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class MetricGraph:
     """A network of edges with lengths; loops, parallel edges and several components are welcome.
@@ -226,6 +228,7 @@ class MetricGraph:
             raise GraphError("drawing needs coordinates, got neither; pass curves= or positions=")
         return Curves.straight(self.positions[self.tails], self.positions[self.heads])
 
+    @explained
     def edge_indices(self, edge_ids: Any) -> IntArray:
         """Our indices of your edge ids (one or several)."""
         return indices_of(edge_ids, self._edge_index, "edge", PointError)
@@ -234,6 +237,7 @@ class MetricGraph:
         """Our indices of your vertex ids (one or several)."""
         return indices_of(vertex_ids, self._vertex_index, "vertex", GraphError)
 
+    @explained
     def points(
         self,
         edge_ids: Any = None,
@@ -321,6 +325,7 @@ class MetricGraph:
         row, _ = self._named.find([edge_id])
         return float(self._named.lengths[row[0]])
 
+    @explained
     def intervals(
         self, edge_ids: Any, start: ArrayLike = 0.0, end: ArrayLike = np.inf
     ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
@@ -374,6 +379,7 @@ class MetricGraph:
         edge, is_head = self._vertex_ends
         return Points(edge[chosen], np.where(is_head[chosen], self.lengths[edge[chosen]], 0.0), graph=self)
 
+    @explained
     def bind(self, points: Points) -> Points:
         """Bound points: the same ones, known to lie on this graph.
 
@@ -395,15 +401,18 @@ class MetricGraph:
             for name in ("tails", "heads", "lengths")
         )
 
+    @explained
     def distance(self, x: Points, y: Points) -> FloatArray:
         """Lengths of the shortest paths between points, (n, m); inf between components."""
         return distances.between(self, self.bind(x), self.bind(y))
 
+    @explained
     def embed(self, x: Points) -> FloatArray:
         """Coordinates of the points, (n, 2 or 3)."""
         bound = self.bind(x)
         return self.drawing.places(bound.edge, bound.z / self.lengths[bound.edge])
 
+    @explained
     def nearest(self, xy: ArrayLike, limit: float | None = None) -> tuple[Points, FloatArray]:
         """Points of the drawn network nearest to places, and how far off the places are.
 
@@ -416,6 +425,7 @@ class MetricGraph:
         """Label of the component on which each point lies."""
         return self.components[self.tails[self.bind(x).edge]]
 
+    @explained
     def subgraph(self, component: int) -> MetricGraph:
         """One component as a graph of its own; ids and attributes stay."""
         if not 0 <= component < self.n_components:
@@ -424,6 +434,7 @@ class MetricGraph:
             )
         return restrict(self, self.components[self.tails] == component)
 
+    @explained
     def split(self, x: Points) -> MetricGraph:
         """Network with vertices at the points; see `split_at`, which also maps points."""
         return split_at(self, x).graph

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from netbo.arrays import BoolArray, FloatArray, IntArray, ranges, rows_of
-from netbo.checks import is_number
+from netbo.checks import explained, is_number
 from netbo.errors import ParameterError, PointError, shown
 from netbo.geometry.curves import Curves
 from netbo.geometry.graph import MetricGraph
@@ -115,6 +115,7 @@ class PlaceIndex:
 # Random points of a network.
 
 
+@explained
 def uniform_points(graph: MetricGraph, n: int, rng: Generator) -> Points:
     """Independent points, n of them, uniform in length.
 

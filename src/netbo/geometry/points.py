@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 
 from netbo.arrays import BoolArray, FloatArray, IntArray, as_float_vector, as_index_vector, read_only
+from netbo.checks import explained_class
 from netbo.errors import PointError
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class Point:
         return f"Point({own}{along}, fraction={self.fraction}, xy={self.xy})"
 
 
+@explained_class
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
     """Points x = (e, z) of a metric graph; iterating gives `Point`, slices and masks give `Points`.

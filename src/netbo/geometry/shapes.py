@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from netbo.arrays import BoolArray, FloatArray, IntArray
+from netbo.checks import explained, require_seed
 from netbo.errors import ParameterError
 from netbo.geometry.curves import Curves
 from netbo.geometry.graph import MetricGraph
@@ -15,6 +16,7 @@ from netbo.geometry.graph import MetricGraph
 CIRCLE_CORNERS = 128  # the drawing is within 0.03 % of the radius
 
 
+@explained
 def interval(length: float = 1.0) -> MetricGraph:
     """One edge between two vertices, drawn from (0, 0) to (length, 0).
 
@@ -36,6 +38,7 @@ def interval(length: float = 1.0) -> MetricGraph:
     return MetricGraph([0], [1], [length], positions=[[0.0, 0.0], [length, 0.0]])
 
 
+@explained
 def circle(length: float = 1.0) -> MetricGraph:
     """One loop at one vertex, drawn as a polygon around (0, 0) but of exactly the given length.
 
@@ -61,6 +64,7 @@ def circle(length: float = 1.0) -> MetricGraph:
     return MetricGraph([0], [0], [length], curves=[corners])
 
 
+@explained
 def star(n_arms: int, length: float = 1.0) -> MetricGraph:
     """Edges of one length from vertex 0 at the centre, at equal angles.
 
@@ -98,6 +102,7 @@ def star(n_arms: int, length: float = 1.0) -> MetricGraph:
     )
 
 
+@explained
 def open_rectangle(width: float = 36.0, height: float = 2.0, gap: float = 1.0) -> MetricGraph:
     """Outline of a rectangle with a gap in the middle of its bottom side: close in the plane, far by road.
 
@@ -158,6 +163,7 @@ def narrow_rectangle() -> MetricGraph:
     return open_rectangle(width=36.5, height=1.0, gap=0.2)
 
 
+@explained
 def grid(rows: int, columns: int, spacing: float = 1.0) -> MetricGraph:
     """Rectangular street grid; vertices row by row, first all edges along rows, then those along columns.
 
@@ -202,6 +208,7 @@ BEND = 0.06  # of a road, in shares of the spacing: small enough that no two roa
 CORNERS = 7  # of a road
 
 
+@explained
 def road(n_vertices: int, *, seed: int, spacing: float = 1.0) -> MetricGraph:
     """Roads in a connected planar network: jittered crossings, mean degree about three, slightly bent roads.
 
@@ -235,7 +242,7 @@ def road(n_vertices: int, *, seed: int, spacing: float = 1.0) -> MetricGraph:
     """
     if n_vertices < 2:
         raise ParameterError(f"a road network needs two crossings, got n_vertices={n_vertices}; ask for more")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(require_seed(seed))
     columns = int(np.ceil(np.sqrt(n_vertices)))
     index = np.arange(n_vertices)
     crossings = np.stack([index % columns, index // columns], axis=1) + rng.uniform(
@@ -250,6 +257,7 @@ def road(n_vertices: int, *, seed: int, spacing: float = 1.0) -> MetricGraph:
     return MetricGraph(tails, heads, None, curves=curves, positions=spacing * crossings)
 
 
+@explained
 def telecom(n_vertices: int, *, attachments: int = 5, seed: int) -> MetricGraph:
     """Links of a connected network with hubs, by preferential attachment in the unit square.
 
@@ -285,7 +293,7 @@ def telecom(n_vertices: int, *, attachments: int = 5, seed: int) -> MetricGraph:
             f"attachments must lie in 1..{n_vertices - 1} for {n_vertices} vertices, got {attachments}; "
             "lower attachments"
         )
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(require_seed(seed))
     tails = np.repeat(np.arange(attachments, n_vertices), attachments)
     heads = np.empty_like(tails)
     ends = np.empty(2 * len(tails), dtype=np.int64)  # every vertex as often as its degree

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 from netbo.arrays import BoolArray, FloatArray, IntArray, last_not_above, row_starts
-from netbo.checks import require_nonnegative
+from netbo.checks import explained, require_nonnegative
 from netbo.errors import GraphError
 from netbo.geometry.curves import Curves, divide_curves, join_curves, pick_curves, snap_curves
 from netbo.geometry.distances import component_labels
@@ -96,6 +96,7 @@ def restrict(graph: MetricGraph, is_kept: BoolArray) -> MetricGraph:
 # Points made vertices.
 
 
+@explained
 def split_at(graph: MetricGraph, points: Points) -> Refinement:
     """Network with vertices at the points, and the map of points to it.
 
@@ -173,6 +174,7 @@ def _with_new_vertices(graph: MetricGraph, edge: IntArray, z: FloatArray) -> Ids
 # Vertices of degree two removed: chains of edges become one edge each.
 
 
+@explained
 def merge_degree_two(graph: MetricGraph) -> Refinement:
     """Network without vertices of degree two, and the map of points to it.
 
@@ -294,6 +296,7 @@ def _stretches(graph: MetricGraph, chains: _Chains) -> Stretches:
 # Barriers: edges detached from a vertex.
 
 
+@explained
 def cut_at(graph: MetricGraph, vertex: Hashable, edges: Any) -> Refinement:
     """Network with the named edges detached from a vertex, and the map of points to it.
 
@@ -338,6 +341,7 @@ def _with_twin(vertex_ids: Ids, vertex: Hashable) -> Ids:
 # Vertices that should have been one: short edges contracted, coincident ends joined.
 
 
+@explained
 def merge_vertices(graph: MetricGraph, tolerance: float) -> MetricGraph:
     """Network with vertices at most `tolerance` apart made one; `contract` also maps points.
 
@@ -369,6 +373,7 @@ def merge_vertices(graph: MetricGraph, tolerance: float) -> MetricGraph:
     return contract(graph, tolerance).graph
 
 
+@explained
 def contract(graph: MetricGraph, tolerance: float) -> Refinement:
     """Network with vertices at most `tolerance` apart made one, and the map of points to it.
 

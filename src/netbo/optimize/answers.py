@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netbo.checks import explained
 from netbo.geometry import Point, Points
 from netbo.optimize.arguments import as_sign
 from netbo.optimize.eligibility import places_of
@@ -159,6 +160,7 @@ class Answers:
         half = NormalDist().inv_cdf(0.975) * std
         return Recommendation(place[0], mean, std, mean - half, mean + half)
 
+    @explained
     def modes(
         self, k: int = 3, separation: float | None = None, *, level: float = 0.95, draws: int | None = None
     ) -> list[Mode]:
@@ -198,6 +200,7 @@ class Answers:
         samples = optimizer.maximizer(draws)
         return modes(samples, optimizer.posterior, optimizer.search, k, apart, level=level)
 
+    @explained
     def search_list(self, mass: float = 0.8, *, draws: int | None = None) -> SearchList:
         """The shortest set of stretches that holds `mass` of the probability of the best value.
 

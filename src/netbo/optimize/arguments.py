@@ -145,7 +145,7 @@ def spread(values: Any, n: int, is_single: bool, name: str) -> Sequence[Any]:
     """One entry for each of n trials."""
     if name == "at" and is_single and is_pair(values):
         return [values]
-    if is_single and (not isinstance(values, list | tuple | np.ndarray) or np.ndim(values) == 0):
+    if is_single and (not isinstance(values, list | tuple | np.ndarray) or is_number(values)):
         return [values]
     is_one = isinstance(values, str | Point) or not isinstance(values, Iterable) or is_number(values)
     if is_one:
@@ -213,15 +213,6 @@ def as_noise(noise: float | None) -> float | None:
 def as_value_unit(unit: Any) -> str | None:
     """The unit of the values, for people; None if it was not said."""
     return optional_line("value_unit", unit, "write it as on an axis, as in 'l/s'")
-
-
-def as_seed(seed: int) -> int:
-    """A seed of random streams."""
-    if not is_whole(seed) or seed < 0:
-        raise ParameterError(
-            f"seed must be a whole number, not negative, got {shown(seed)}; 0 is as good as any"
-        )
-    return int(seed)
 
 
 # What an optimizer works on: a mesh, a way to learn, an initial design and a search space.

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from netbo.arrays import BoolArray, FloatArray, IntArray
-from netbo.checks import is_whole
+from netbo.checks import explained_class, is_whole
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Points, distinct_places, place_keys
@@ -95,6 +95,7 @@ FORBIDDEN = -1  # in place of the number of a point
 LEAST_GAIN = 1e-12  # of the spread of the scores: a place off the grid must gain more than rounding
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Continuum(SearchSpace):
     """Search space of all of the network but what is forbidden: alg:GP-bandits-FEM, its maximum over Gamma.

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from netbo.arrays import BoolArray, FloatArray, IntArray
+from netbo.checks import explained_class
 from netbo.errors import GraphError, ParameterError
 from netbo.geometry import MetricGraph, Points
 
@@ -40,6 +41,7 @@ def default_size(graph: MetricGraph) -> int:
     return min(max(USUAL_SIZE, graph.n_components), LARGEST_SIZE)
 
 
+@explained_class
 @dataclass(frozen=True)
 class RandomDesign:
     """Initial design of independent places, each allowed candidate equally likely.
@@ -96,6 +98,7 @@ class _Memory:
         return cover
 
 
+@explained_class
 @dataclass(frozen=True)
 class Maximin:
     """Maximin design: each place is the allowed candidate farthest from all known ones (rmk:maximin design).

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from netbo.checks import require_count
+from netbo.checks import explained, require_count
 from netbo.errors import ObservationError, ParameterError, shown
 from netbo.geometry import Point
 from netbo.wording import length
@@ -51,6 +51,7 @@ class Inline(Executor):
         return future
 
 
+@explained
 def process_pool(n: int) -> ProcessPoolExecutor:
     """n worker processes, started afresh rather than forked: threads and locks of this one stay here.
 

@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from netbo.arrays import FloatArray
+from netbo.checks import explained_class
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.optimize.models import Model, NetworkMatern
@@ -130,6 +131,7 @@ class GrowingConfidence:
         return 1 + 2 / (n + 1)
 
 
+@explained_class
 @dataclass(frozen=True, slots=True)
 class FixedRegularization:
     """lambda = a number."""
@@ -144,6 +146,7 @@ class FixedRegularization:
 # A kernel that is known: nothing to learn but the values.
 
 
+@explained_class
 @dataclass(frozen=True, slots=True)
 class Known:
     """Surrogate model whose kernel, mean and lambda are known: alg:GP-bandits, alg:GP-bandits-FEM as printed.
@@ -234,6 +237,7 @@ class Combination(Enum):
     AVERAGE = "average"  # all, weighted by their evidence
 
 
+@explained_class
 @dataclass(frozen=True, slots=True)
 class Learned:
     """Surrogate model: kernels and how their parameters are fitted, by likelihood as data arrive.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import isnan, nan
 from typing import Any, TypeVar, Unpack
 
+from netbo.checks import explained
 from netbo.errors import BaseError, ExhaustedError, ObservationError, ParameterError
 from netbo.optimize.answers import Result
 from netbo.optimize.arguments import Domain, OptimizerOptions, require_options
@@ -33,6 +34,7 @@ Catch = type[BaseException] | tuple[type[BaseException], ...]
 T = TypeVar("T")
 
 
+@explained
 def maximize(
     f: Objective,
     graph: Domain,
@@ -110,6 +112,7 @@ def maximize(
     )  # fmt: skip
 
 
+@explained
 def minimize(
     f: Objective,
     graph: Domain,
@@ -154,6 +157,7 @@ def minimize(
     )  # fmt: skip
 
 
+@explained
 def run(
     f: Objective,
     optimizer: Optimizer,

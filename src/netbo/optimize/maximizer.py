@@ -12,6 +12,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from netbo.arrays import BoolArray, FloatArray, IntArray, read_only, sum_by
+from netbo.checks import explained
 from netbo.errors import NumericalError, ParameterError
 from netbo.geometry import PLACE_TOLERANCE, MetricGraph, Point, Points, along_edges, thumbnail
 from netbo.notebook import ROWS, card, table
@@ -28,6 +29,7 @@ OPTIMISM_SHOWN = 0.05  # by which a list may flatter itself without saying so
 TIE_DIGITS = 12  # densities that agree so far differ by rounding only
 
 
+@explained
 def default_draws(n_candidates: int) -> int:
     """How many sample paths to draw: 1000 on small search spaces, 64 on large ones."""
     return int(np.clip(DRAWN_VALUES // max(n_candidates, 1), LEAST_DRAWS, MOST_DRAWS))
@@ -164,6 +166,7 @@ class Mode:
     high: float
 
 
+@explained
 def modes(
     samples: MaximizerSamples,
     surrogate: Surrogate,
@@ -310,6 +313,7 @@ class SearchList:
         return "\n".join([head, *lines, *([f"... and {hidden} more"] if hidden > 0 else [])])
 
 
+@explained
 def search_list(samples: MaximizerSamples, search: SearchSpace, mass: float = 0.8) -> SearchList:
     """The shortest stretches that hold at least the share `mass` of the maximizer's probability.
 

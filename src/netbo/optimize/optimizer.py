@@ -11,7 +11,7 @@ import numpy as np
 
 from netbo.acquisition import Acquisition, ScoreFunction, score_function
 from netbo.arrays import BoolArray
-from netbo.checks import is_whole
+from netbo.checks import explained, explained_class, is_whole, require_seed
 from netbo.errors import ExhaustedError, ObservationError, ParameterError
 from netbo.geometry import MetricGraph, Point, Points, as_place
 from netbo.optimize import arguments
@@ -30,6 +30,7 @@ from netbo.priors import Prior
 _ASKING, _ANSWERING = 0, 1  # random streams
 
 
+@explained_class
 class Optimizer(Answers):
     """Bayesian optimization on a network by ask and tell: suggests where to measure, learns from values.
 
@@ -110,7 +111,7 @@ class Optimizer(Answers):
         history: Iterable[Trial] = (),
     ) -> None:
         chosen = arguments.as_preset(preset)
-        self.noise, self.seed, self.direction = arguments.as_noise(noise), arguments.as_seed(seed), direction
+        self.noise, self.seed, self.direction = arguments.as_noise(noise), require_seed(seed), direction
         self._sign = arguments.as_sign(direction)
         self.value_unit = arguments.as_value_unit(value_unit)
         is_given = fit is not None
@@ -163,6 +164,7 @@ class Optimizer(Answers):
     def ask(self, *, travel: Travel | None = None) -> Suggestion: ...
     @overload
     def ask(self, n: int, *, travel: Travel | None = None) -> list[Suggestion]: ...
+    @explained
     def ask(self, n: int | None = None, *, travel: Travel | None = None) -> Suggestion | list[Suggestion]:
         """The next place to measure, or a batch of n; they are pending until told.
 
@@ -270,6 +272,7 @@ class Optimizer(Answers):
 
     # Telling
 
+    @explained
     def tell(
         self, subject: Any, values: Any, noise: Any = None, at: Any = None, *, note: str = ""
     ) -> list[int]:
@@ -333,6 +336,7 @@ class Optimizer(Answers):
         ]
         return [trial.id for trial in trials]
 
+    @explained
     def cancel(self, suggestion: Suggestion | int) -> None:
         """Give up a pending suggestion; a value told for it later is still welcome.
 
@@ -356,6 +360,7 @@ class Optimizer(Answers):
         """
         self.history.cancel(_id_of(suggestion))
 
+    @explained
     def correct(self, suggestion: Suggestion | int, value: float, noise: float | None = None) -> None:
         """Replace the value of a trial that was told.
 
@@ -387,6 +392,7 @@ class Optimizer(Answers):
             raise ObservationError(f"a correction must be a number, got {value!r}; try withdraw(id)")
         self.history.correct(_id_of(suggestion), told)
 
+    @explained
     def withdraw(self, suggestion: Suggestion | int) -> None:
         """Take a value back: it stays in the history and no longer counts.
 
@@ -411,6 +417,7 @@ class Optimizer(Answers):
         """
         self.history.withdraw(_id_of(suggestion))
 
+    @explained
     def replace_history(self, history: Iterable[Trial]) -> None:
         """Go on from another record; what was learned is kept as far as the values are the same.
 
@@ -454,6 +461,7 @@ class Optimizer(Answers):
 
     upright = maximized  # its earlier name, until 1.0
 
+    @explained
     def maximizer(self, draws: int | None = None) -> MaximizerSamples:
         """Where joint samples of the posterior have their best value (the largest, or smallest)."""
         rng = self._stream(_ANSWERING, len(self.history.observed))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbo.arrays import BoolArray, FloatArray, IntArray, read_only, sum_by
+from netbo.checks import explained_class
 from netbo.errors import NumericalError, ParameterError, PointError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import PLACE_TOLERANCE, MetricGraph, Points, along_edges, distinct_places, place_vertices
@@ -99,6 +100,7 @@ class CandidatePieces:
 # Where nobody may measure: whole edges and stretches of edges.
 
 
+@explained_class
 @dataclass(frozen=True, slots=True)
 class Forbidden:
     """Where nobody may measure: edges by your ids, and stretches (edge id, from, to) measured from the tail.
@@ -281,6 +283,7 @@ class SearchSpace(ABC):
         """
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Nodes(SearchSpace):
     """Search space of the nodes of a mesh, each standing for the halves of its cells.
@@ -342,6 +345,7 @@ class Nodes(SearchSpace):
         return best_point(self.points, scores, allowed)
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class CandidatePlaces(SearchSpace):
     """Search space of places of your own, such as hydrants or detectors; they stand for themselves only.

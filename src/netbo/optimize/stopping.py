@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from netbo.arrays import FloatArray
-from netbo.checks import require_count
+from netbo.checks import explained_class, require_count
 from netbo.errors import ParameterError
 from netbo.optimize.arguments import as_sign
 from netbo.optimize.optimizer import Optimizer
@@ -18,6 +18,7 @@ from netbo.optimize.optimizer import Optimizer
 StopRule = Callable[[Optimizer], str | None]
 
 
+@explained_class
 @dataclass(frozen=True, slots=True)
 class Budget:
     """Stop rule: after so many evaluations in all.
@@ -50,6 +51,7 @@ class Budget:
         return f"the budget of {self.evaluations} evaluations is spent"
 
 
+@explained_class
 @dataclass(frozen=True, slots=True)
 class Target:
     """Stop rule: when the best observation is at or beyond a value, in the direction of the search.
@@ -79,6 +81,7 @@ class Target:
         return f"the target {self.value:g} is reached"
 
 
+@explained_class
 @dataclass(frozen=True, slots=True)
 class NoProgress:
     """Stop rule: when the last n values did not improve the best observation.
@@ -115,6 +118,7 @@ class NoProgress:
         return f"the last {self.n} values brought no progress"
 
 
+@explained_class
 @dataclass(frozen=True, slots=True)
 class BoundGap:
     """Stop rule: when no candidate can be much better, max(mean + w std) - max(mean - w std) <= gap.

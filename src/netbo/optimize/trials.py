@@ -9,7 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Self
 
 from netbo.checks import is_whole
-from netbo.errors import ObservationError
+from netbo.errors import ObservationError, shown
 from netbo.geometry import Point
 from netbo.notebook import ROWS, card, table
 
@@ -82,6 +82,8 @@ class History:
         self._trials: list[Trial] = []
         self.version_of_values = 0  # counts changes to what is modelled
         for trial in trials:
+            if not isinstance(trial, Trial):
+                raise ObservationError(f"a history consists of trials, got {shown(trial)}; see .history")
             if trial.id != len(self._trials):
                 raise ObservationError(
                     f"trials must be numbered 0, 1, 2, ..., got {trial.id} after {len(self._trials)} trials; "

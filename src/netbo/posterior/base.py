@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol, Self, runtime_checkable
 import numpy as np
 
 from netbo.arrays import FloatArray
+from netbo.checks import explained, require_paths
 from netbo.geometry import Points, thumbnail
 from netbo.notebook import card
 from netbo.posterior.observations import Observations
@@ -237,10 +238,12 @@ class Posterior(ABC):
     def _mean_is_estimated(self) -> bool:
         return isinstance(self.mean_setting, MeanSetting)
 
+    @explained
     def mean(self, x: Points) -> FloatArray:
         """Posterior mean, (n,) (eq:postmean, eq:fem postmean)."""
         return self.estimated_mean + self.field_mean(x)
 
+    @explained
     def variance(self, x: Points) -> FloatArray:
         """Posterior variance, (n,) (eq:poststd; eq:fem poststd omits lambda, eq:fem postcov has it)."""
         variance = self.field_variance(x)
@@ -248,10 +251,13 @@ class Posterior(ABC):
             variance = variance + (1 - self.field_of_ones(x)) ** 2 / self.mean_precision
         return np.maximum(variance, 0.0)
 
+    @explained
     def std(self, x: Points) -> FloatArray:
         """Posterior standard deviation of the field (not of a new measurement), (n,)."""
-        return np.sqrt(self.variance(x))
+        std: FloatArray = np.sqrt(self.variance(x))
+        return std
 
+    @explained
     def covariance(self, x: Points, y: Points) -> FloatArray:
         """Posterior covariance, (n, m) (eq:postcov, eq:fem postcov)."""
         covariance = self.field_covariance(x, y)
@@ -260,6 +266,7 @@ class Posterior(ABC):
             covariance = covariance + np.outer(open_x, open_y) / self.mean_precision
         return covariance
 
+    @explained
     def sample(
         self, x: Points, rng: np.random.Generator, *, scale: float = 1.0, n: int | None = None
     ) -> FloatArray:
@@ -281,7 +288,7 @@ class Posterior(ABC):
         ndarray
             One path, (len(x),), or n of them, (n, len(x)).
         """
-        deviations, _ = self.draw(x, rng, 1 if n is None else n)
+        deviations, _ = self.draw(x, rng, 1 if n is None else require_paths(n))
         paths: FloatArray = self.mean(x) + scale * deviations
         return paths[0] if n is None else paths
 
@@ -364,18 +371,23 @@ class Surrogate(Protocol):
     def noise(self) -> FloatArray:
         """Noise variance of every observation, (n,)."""
 
+    @explained
     def mean(self, x: Points) -> FloatArray:
         """Mean of the objective, (n,)."""
 
+    @explained
     def variance(self, x: Points) -> FloatArray:
         """Variance of the objective, (n,)."""
 
+    @explained
     def std(self, x: Points) -> FloatArray:
         """Standard deviation of the objective, (n,)."""
 
+    @explained
     def covariance(self, x: Points, y: Points) -> FloatArray:
         """Covariance of the objective, (n, m)."""
 
+    @explained
     def sample(
         self, x: Points, rng: np.random.Generator, *, scale: float = 1.0, n: int | None = None
     ) -> FloatArray:

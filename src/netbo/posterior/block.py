@@ -5,6 +5,7 @@ from typing import Self
 import numpy as np
 
 from netbo.arrays import FloatArray
+from netbo.checks import explained
 from netbo.errors import ParameterError
 from netbo.geometry import Points
 from netbo.linalg import BlockFactor, derivative_form, derivative_trace, field_sign
@@ -171,6 +172,7 @@ class BlockPosterior(Posterior):
         shares = (leverage / precisions)[self.data.distinct.group] / self.noise
         return float((1 - shares)[~has_own].sum()), -float((self.noise * self.dual**2)[~has_own].sum())
 
+    @explained
     def with_parameters(self, prior: Prior, regularization: float | None) -> Self:
         """The posterior of the same data under other parameters; what depends on the data alone is kept."""
         if not isinstance(prior, FiniteElementPrior) or prior.space is not self.prior.space:
@@ -186,6 +188,7 @@ class BlockPosterior(Posterior):
             values=None if self.observations.has_own_noise.any() else self.values,
         )
 
+    @explained
     def extend(self, new: Observations) -> Self:
         """The posterior after more observations, each a rank-one update of mean and variances.
 

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 
+from netbo.checks import explained
 from netbo.errors import AccuracyWarning, ObservationError, ParameterError
 from netbo.posterior.base import Mean, MeanSetting, Posterior
 from netbo.posterior.block import LEAST_NOISE_INSIDE, BlockPosterior
@@ -15,6 +16,7 @@ from netbo.priors import DensePrior, FiniteElementPrior, MeshFreePrior, Prior
 from netbo.wording import counted
 
 
+@explained
 def condition(
     prior: Prior,
     observations: Observations,

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from netbo.arrays import FloatArray
+from netbo.checks import explained, explained_class
 from netbo.errors import AccuracyWarning, NumericalError, ObservationError, ParameterError
 from netbo.posterior.base import ESTIMATED, LOG_2_PI, EvidenceTerms, Mean, Posterior
 from netbo.posterior.condition import condition
@@ -24,6 +25,7 @@ from netbo.priors import Matern, Prior
 # Log-normal hyperpriors, which steady a fit to few values.
 
 
+@explained_class
 @dataclass(frozen=True, slots=True)
 class Belief:
     """A log-normal hyperprior on a positive parameter."""
@@ -44,6 +46,7 @@ class Belief:
         return distance**2 / 2, distance / self.log_sd
 
 
+@explained_class
 @dataclass(frozen=True, slots=True)
 class Beliefs:
     """Hyperpriors that steady a fit to few values: of the range in diameters, of lambda / sigma^2."""
@@ -89,6 +92,7 @@ class Amplitude(Enum):
     FIXED_TAU = "fixed tau"  # the prior's tau stays and sigma follows the range: the paper's way
 
 
+@explained_class
 @dataclass(frozen=True, slots=True)
 class FitBounds:
     """Where the parameters of a fit may lie, in units that fit every network and every objective.
@@ -183,6 +187,7 @@ class Fit:
         return self.posterior.estimated_mean
 
 
+@explained
 def fit_parameters(
     prior: Prior,
     observations: Observations,

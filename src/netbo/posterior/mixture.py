@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netbo.arrays import FloatArray, as_float_vector, read_only
+from netbo.checks import explained
 from netbo.errors import ObservationError, ParameterError
 from netbo.geometry import Points
 from netbo.posterior.base import LeaveOneOut, Posterior, describe, describe_in_html
@@ -152,6 +153,7 @@ class MixturePosterior:
         return replace(self, components=tuple(component.extend(new) for component in self.components))
 
 
+@explained
 def weights_by_evidence(log_evidences: ArrayLike) -> FloatArray:
     """Probabilities of models that were equally likely before the data: exp(log p_i) / sum_j exp(log p_j).
 

@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netbo.arrays import BoolArray, FloatArray, IntArray, as_float_vector, read_only, require_finite, sum_by
+from netbo.checks import explained_class
 from netbo.errors import ObservationError
 from netbo.geometry import Points
 
 
+@explained_class
 @dataclass(frozen=True, slots=True, init=False, eq=False)
 class Observations:
     """Values measured at points of a network.

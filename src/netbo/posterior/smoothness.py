@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from netbo.checks import explained
 from netbo.errors import ParameterError
 from netbo.posterior.fitting import Fit, fit_parameters
 from netbo.posterior.observations import Observations
@@ -32,6 +33,7 @@ class SmoothnessFit:
         return min(near), max(near)
 
 
+@explained
 def fit_smoothness(
     prior: Callable[[float], Prior],
     observations: Observations,

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from netbo.arrays import FloatArray
-from netbo.checks import require_positive
+from netbo.checks import explained, require_positive
 from netbo.errors import GraphError, ParameterError
 from netbo.geometry import MetricGraph, Points
 from netbo.priors.base import KernelPrior
@@ -74,6 +74,7 @@ class EuclideanPrior(KernelPrior):
         return np.zeros(len(x))
 
 
+@explained
 def euclidean_matern(graph: MetricGraph, *, nu: float, range: float, sigma: float = 1.0) -> EuclideanPrior:  # noqa: A002
     """The Matérn prior of straight-line distance, which does not see the network.
 

@@ -7,6 +7,7 @@ from typing import Protocol, Self
 import numpy as np
 
 from netbo.arrays import FloatArray
+from netbo.checks import explained, require_paths
 from netbo.fem import Location, Mesh
 from netbo.geometry import MetricGraph, Points
 from netbo.linalg import (
@@ -119,6 +120,7 @@ class FiniteElementPrior(MaternOnSpace):
         cells = self.matern.kappa * self.space.cell_lengths
         return hat_elements(cells, self.order + 1, lumped=self.is_lumped)
 
+    @explained
     def rescaled(self, *, range: float | None = None, sigma: float | None = None) -> Self:  # noqa: A002
         """The same prior with another range, another sigma, or both."""
         other = replace(self, matern=self.matern.rescaled(range=range, sigma=sigma))
@@ -144,6 +146,7 @@ class FiniteElementPrior(MaternOnSpace):
         higher = interpolated_variance(self.unit.smoother.selected, at)
         return self.order * higher / interpolated_variance(self.unit.selected, at)
 
+    @explained
     def variance(self, x: Points) -> FloatArray:
         """k_h(x, x), (n,)."""
         at = self.space.locate(x)
@@ -151,6 +154,7 @@ class FiniteElementPrior(MaternOnSpace):
             return np.full(len(x), self.sigma**2)
         return self.amplitude * interpolated_variance(self.unit.selected, at)
 
+    @explained
     def covariance(self, x: Points, y: Points) -> FloatArray:
         """k_h(x, y), (n, m)."""
         at_x, at_y = self.space.locate(x), self.space.locate(y)
@@ -178,10 +182,11 @@ class FiniteElementPrior(MaternOnSpace):
         unit, higher = (interpolated_variance(field.selected, at) for field in fields)
         return 2 * self.amplitude * (self.order * higher - self.matern.nu * unit)
 
+    @explained
     def sample(self, x: Points, rng: np.random.Generator, n: int | None = None) -> FloatArray:
         """A sample path at x, (len(x),); n paths, (n, len(x))."""
         at = self.space.locate(x)
-        paths = np.empty((1 if n is None else n, len(x)))
+        paths = np.empty((1 if n is None else require_paths(n), len(x)))
         for path in paths:
             path[:] = self.path(self.unit.factor, at, rng)
         return paths[0] if n is None else paths

@@ -3,13 +3,14 @@
 import math
 from dataclasses import dataclass
 
-from netbo.checks import require_number, require_positive
+from netbo.checks import explained_class, require_number, require_positive
 from netbo.errors import ParameterError
 
 SMALLEST_ALPHA = 0.25  # at and below it the field is no function: its variance is infinite
 LARGEST_LOG = 690.0  # of a variance that is still a number, and so is its reciprocal
 
 
+@explained_class
 @dataclass(frozen=True, slots=True, init=False)
 class Matern:
     """Parameters of the field L^alpha (tau u) = W, L = kappa^2 - Laplacian (equa:prior gaussian).

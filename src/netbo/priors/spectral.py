@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
 from netbo.arrays import FloatArray
+from netbo.checks import explained
 from netbo.errors import NumericalError, ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import Points
@@ -73,6 +74,7 @@ class SpectralPrior(MaternOnSpace, KernelPrior):
         return self._features(x) ** 2 @ self._weight_derivatives()
 
 
+@explained
 def spectral(
     space: FiniteElementSpace,
     matern: Matern,

@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from netbo.arrays import FloatArray, as_float_vector, read_only
+from netbo.checks import explained
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Points
 from netbo.priors.base import DensePrior
@@ -102,6 +103,7 @@ class SumPrior:
         return self._sum(lambda part: part.range_derivative_of_variance(x))
 
 
+@explained
 def sum_of(*priors: DensePrior, shares: Sequence[float] | None = None) -> SumPrior:
     """The independent sum of priors on one network.
 

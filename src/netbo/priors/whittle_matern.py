@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netbo.arrays import FloatArray, as_float_vector, read_only
+from netbo.checks import explained
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph
@@ -19,6 +20,7 @@ LARGEST_ORDER = 4  # 2 alpha
 LARGEST_LOG_VARIANCE = 600.0  # below the overflow of double precision, with room for products
 
 
+@explained
 def whittle_matern(
     where: FiniteElementSpace | MetricGraph,
     matern: Matern,

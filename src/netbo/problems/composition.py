@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netbo.arrays import FloatArray, as_float_vector, read_only, require_finite
-from netbo.checks import require_positive
+from netbo.checks import explained, require_positive
 from netbo.errors import ParameterError, PointError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import VERTEX_TOLERANCE, MetricGraph, Points
@@ -158,6 +158,7 @@ class Composition:
         return -(self.outer(self.inner(x)) - self.offset) / self.spread
 
 
+@explained
 def composed(
     graph: MetricGraph,
     outer: OuterFunction,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from netbo.arrays import FloatArray
-from netbo.checks import require_positive
+from netbo.checks import explained, require_positive, require_seed
 from netbo.errors import ParameterError, PointError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Points, uniform_points
@@ -15,6 +15,7 @@ from netbo.problems.problem import Problem, nearest_nodes, nodal_problem
 CELLS_PER_RANGE = 8  # of the mesh made for a field on a bare graph
 
 
+@explained
 def random_field(
     where: MetricGraph | FiniteElementSpace, prior: Matern | Prior, seed: int, *, noise: float = 0.0
 ) -> Problem:
@@ -26,7 +27,7 @@ def random_field(
     cell = prior.range / CELLS_PER_RANGE
     space = where if isinstance(where, FiniteElementSpace) else FiniteElementSpace.build(where, max_cell=cell)
     field = whittle_matern(space, prior) if isinstance(prior, Matern) else prior
-    values = field.sample(space.nodes, np.random.default_rng(seed))
+    values = field.sample(space.nodes, np.random.default_rng(require_seed(seed)))
     return nodal_problem(f"field/{seed}", space, values, noise=noise)
 
 
@@ -55,6 +56,7 @@ class Needle:
         return np.where(np.isfinite(reach), waves + (self.height - self.background) * bump, 0.0)
 
 
+@explained
 def needle(
     graph: MetricGraph,
     *,
@@ -94,5 +96,5 @@ def needle(
 
 
 def _drawn_place(graph: MetricGraph, seed: int, space: FiniteElementSpace | None) -> Points:
-    place = uniform_points(graph, 1, np.random.default_rng(seed))
+    place = uniform_points(graph, 1, np.random.default_rng(require_seed(seed)))
     return place if space is None else graph.bind(space.nodes[nearest_nodes(space, place)])

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from netbo.arrays import FloatArray, IntArray, as_float_vector, read_only, require_finite, row_starts, rows_of
-from netbo.checks import require_nonnegative
+from netbo.checks import explained, require_nonnegative
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Point, Points
@@ -130,6 +130,7 @@ class NodalFunction:
         return self.space.locate(x).interpolate(self.values)
 
 
+@explained
 def nodal_problem(
     name: str, space: FiniteElementSpace, values: ArrayLike, *, scaled: bool = False, noise: float = 0.0
 ) -> Problem:

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from netbo.checks import explained
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph
@@ -214,6 +215,7 @@ SUITE = (
 )
 
 
+@explained
 def suite_problem(name: str) -> SuiteProblem:
     """A problem of the suite by its name."""
     found = next((each for each in SUITE if each.name == name), None)

@@ -13,6 +13,7 @@ from optuna.distributions import FloatDistribution, IntDistribution, distributio
 from optuna.study import StudyDirection
 from optuna.trial import TrialState
 
+from netbo.checks import explained
 from netbo.errors import StudyFileError
 from netbo.files import replacing
 from netbo.studies import journal_lines as lines
@@ -46,6 +47,7 @@ class JournalRepair:
     others: tuple[Path, ...] = ()  # copies of other journals whose lines were mixed in
 
 
+@explained
 def repair_journal(path: str | Path, out: str | Path | None = None) -> JournalRepair:
     """Write a mended copy of a damaged journal; the file itself is left alone.
 
@@ -81,9 +83,9 @@ def repair_journal(path: str | Path, out: str | Path | None = None) -> JournalRe
     1
     """
     source = Path(path)
-    target = source.with_name(f"{source.stem}{MENDED}{source.suffix}") if out is None else Path(out)
     if not source.is_file():
         raise StudyFileError(f"there is no journal {source}; name the file that is damaged")
+    target = source.with_name(f"{source.stem}{MENDED}{source.suffix}") if out is None else Path(out)
     actions: list[str] = []
     journals = salvage(source.read_bytes(), actions)
     if not journals:

@@ -13,7 +13,7 @@ from optuna.exceptions import UpdateFinishedTrialError
 from optuna.storages import BaseStorage
 
 from netbo.adapters import Network
-from netbo.checks import is_whole, require_count, require_text
+from netbo.checks import explained, is_whole, require_count, require_text
 from netbo.errors import ExhaustedError, ObservationError, ParameterError, StudyError, shown
 from netbo.geometry import MetricGraph, Point, as_place
 from netbo.optimize import Optimizer, Suggestion
@@ -125,6 +125,7 @@ class Study(Described):
         return self.trial_store.storage
 
     @classmethod
+    @explained
     def create(
         cls,
         network: Any,
@@ -354,12 +355,14 @@ class Study(Described):
         placed = crew if crew.at is None else replace(crew, at=self.place(crew.at))
         return AskRequest(crew.name, lease, budget, placed.travel(self.records))
 
+    @explained
     def enqueue(self, place: Any) -> int:
         """Enqueue a point, given as for `place`, to be handed out next; returns the id of its trial."""
         point = self.place(place)
         with self._lock:
             return self.trial_store.enqueue(point, grace=self.settings.asking_lease)[0]
 
+    @explained
     def renew(self, suggestion: Suggestion | int, lease: Lease = STUDY) -> bool:
         """Restart the lease of a pending suggestion; False if it is no longer pending."""
         seconds = self._seconds(lease)
@@ -372,6 +375,7 @@ class Study(Described):
                 return True
         return False
 
+    @explained
     def release(self, suggestion: Suggestion | int) -> None:
         """Release a pending suggestion: its point is the next to be handed out."""
         self._close(suggestion, State.RELEASED, (State.PENDING,))
@@ -386,6 +390,7 @@ class Study(Described):
                 self.trial_store.close(record.key, State.RELEASED, f"{worker} is dead")
         return [record.id for record in held]
 
+    @explained
     def cancel(self, suggestion: Suggestion | int) -> None:
         """Cancel a pending or enqueued suggestion; a value told for it later still counts."""
         self._close(suggestion, State.CANCELLED, _OPEN)
@@ -402,6 +407,7 @@ class Study(Described):
 
     # Telling
 
+    @explained
     def tell(
         self, suggestion: Suggestion | int, value: Any, noise: Any = None, at: Any = None, *, note: str = ""
     ) -> int:
@@ -468,6 +474,7 @@ class Study(Described):
             )
         self.trial_store.tell_late(record.id, told, point)
 
+    @explained
     def add_observation(
         self, place: Any, value: Any, noise: Any = None, *, note: str = "", key: str | None = None
     ) -> int:
@@ -480,6 +487,7 @@ class Study(Described):
             known = None if key is None else self.trial_store.find(key, point, told.value)
             return self.trial_store.add_observation(point, told, key)[0] if known is None else known
 
+    @explained
     def correct(self, suggestion: Suggestion | int, value: Any, noise: Any = None) -> None:
         """Replace the value of a trial that was told; the old one stays in the storage."""
         told = as_told(value, noise)
@@ -488,10 +496,12 @@ class Study(Described):
         said = {"value": told.value} | ({} if told.noise is None else {"noise": told.noise})
         self._change(suggestion, CORRECT, TOLD_STATES, **said)
 
+    @explained
     def withdraw(self, suggestion: Suggestion | int) -> None:
         """Withdraw a value: it stays in the record and is no longer modelled."""
         self._change(suggestion, WITHDRAW, (State.OBSERVED,))
 
+    @explained
     def note(self, suggestion: Suggestion | int, text: str) -> None:
         """Set the note of any trial."""
         self._change(suggestion, NOTE, tuple(State), note=as_note(text))
@@ -531,6 +541,7 @@ class Study(Described):
 
     # Arguments
 
+    @explained
     def place(self, where: Any) -> Point:
         """Point of the network from a Point, Points of one, (edge id, distance), or the name of a vertex."""
         return as_place(where, self.graph)
