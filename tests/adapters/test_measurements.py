@@ -290,3 +290,18 @@ def test_names_that_look_like_formulas_or_numbers_come_back_from_our_own_tables(
 
     assert "\n'=cmd()," in path.read_text()
     assert snap_measurements(network, path).points == points
+
+
+def test_measurements_are_told_by_the_names_of_vertices(tmp_path):
+    """By the usual column, by one that is named, and as text of a CSV; a name that is none is refused."""
+    network, _ = town()
+    (tmp_path / "levels.csv").write_text("junction,value\nc,1.5\na,2.5\n")
+    found = snap_measurements(network, tmp_path / "levels.csv")
+    named = pd.DataFrame({"hydrant": ["b", "nowhere"], "value": [1.0, 2.0], "x": [0.0, 0.0]})
+
+    assert network.graph.address(found.points)[0] == [("park", 1), "high"]
+    assert_array_equal(found.values, [1.5, 2.5])
+    assert_array_equal(found.off, [0.0, 0.0])
+    with pytest.raises(NetworkError, match="no vertex is called 'nowhere', as column 'hydrant' has it"):
+        snap_measurements(network, named, node="hydrant")
+    assert len(snap_measurements(network, named, node="hydrant", skip_bad=True)) == 1

@@ -6,11 +6,15 @@ import os
 import re
 import signal
 import sys
+from pathlib import Path
 
+import geopandas
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from numpy.testing import assert_allclose
+from shapely import LineString, affinity
 
 import netbo
 from netbo.adapters.netbo_json import write_network
@@ -570,3 +574,33 @@ def test_notes_and_names_that_look_like_formulas_are_text_in_every_table(here):
     assert shown.exit_code == 0, shown.stderr
     assert "'=1+1" in cells
     assert not [cell for cell in cells if cell[:1] in ("=", "+", "@", "-", "\t", "\r")]
+
+
+def test_a_function_is_called_with_the_streets_of_the_file_after_noding(tmp_path, monkeypatch):
+    """Two streets that cross, cut there: every value is of feature 1 or 2, as far along as the file says."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    lines = [LineString([(0, 0), (1000, 0)]), LineString([(500, -400), (500, 400)])]
+    placed = [affinity.translate(line, 500_000, 5_500_000) for line in lines]
+    geopandas.GeoDataFrame(geometry=placed, crs="EPSG:32633").to_file("overpass.gpkg")
+    Path("overpass_sound.py").write_text(
+        "def measure(place):\n    return place.distance if place.edge_id == 1 else -1.0\n"
+    )
+    options = [
+        "--objective=overpass_sound:measure",
+        "--read=node=true",
+        "--budget=12",
+        "--noise=0",
+        "--out=run",
+    ]
+    shown = CliRunner().invoke(main, ["maximize", "overpass.gpkg", *options])
+    table = pd.read_csv("run/observations.csv")
+
+    assert shown.exit_code == 0, shown.stderr
+    assert set(table["edge"]) == {1, 2}
+    expected = np.where(table["edge"] == 1, table["distance"], -1.0)
+    assert_allclose(table["value"], expected)
+    assert table["value"].max() > 900
+    spots = {1: lambda s: (500_000 + s, 5_500_000), 2: lambda s: (500_500, 5_499_600 + s)}
+    found = np.array([spots[edge](s) for edge, s in zip(table["edge"], table["distance"], strict=True)])
+    assert_allclose(table[["x", "y"]], found, atol=1e-3)

@@ -972,3 +972,27 @@ def test_the_guide_names_the_exit_codes_that_help_names():
     codes = re.findall(r"^  (\d+)  ", STUDY_EXIT_CODES, re.MULTILINE)
 
     assert codes == re.findall(r"^\| (\d+) \|", GUIDE.read_text(), re.MULTILINE)
+
+
+def test_nodes_are_named_in_the_shell(here):
+    """Of the pipes, node 2 is the end of east, node 3 that of west, and node 0 the beginning of main."""
+    create()
+    queued = told("enqueue", "--node=3")["trial"]
+    run("ask")
+    moved = told("tell", 0, 2.5, "--node=2")["trial"]
+    (asked,) = told("ask", "--crew=north@0", "--radius=0.5")["suggestions"]
+
+    assert (queued["edge"], queued["distance"]) == ("west", 5.0)
+    assert (moved["edge"], moved["distance"]) == ("east", 3.0)
+    assert asked["edge"] == "main"
+    assert asked["distance"] <= 0.5
+    refused = {
+        ("enqueue", "--node=9"): "no vertex has the id '9'",
+        ("enqueue", "west", "1.0", "--node=3"): "a place must be EDGE DISTANCE or --node NAME",
+        ("enqueue", "west"): "a place must be EDGE DISTANCE or --node NAME",
+        ("enqueue",): "a place must be EDGE DISTANCE or --node NAME",
+    }
+    for (command, *arguments), message in refused.items():
+        shown = invoke("study", command, *arguments, "--name=leak")
+        assert shown.exit_code == 2
+        assert message in shown.stderr

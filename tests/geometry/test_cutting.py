@@ -70,3 +70,15 @@ def test_edges_and_points_stay_as_they_are():
 def test_impossible_cuts_are_refused(vertex, edges, error, match):
     with pytest.raises(error, match=match):
         crossing().cut(vertex, edges)
+
+
+def test_an_edge_in_pieces_is_cut_by_its_own_id():
+    """Of its two pieces the one that ends at the vertex is detached."""
+    whole = MetricGraph(
+        [0, 1, 1], [1, 2, 3], [2.0, 1.0, 1.0], edge_ids=["a", "b", "c"], vertex_ids=["w", "x", "y", "z"]
+    )
+    graph = whole.split(whole.points("a", 1.5)).cut("x", "a")
+
+    assert graph.n_components == 2
+    assert np.isinf(graph.distance(graph.points("a", 1.0), graph.points("b", 0.5)))[0, 0]
+    assert graph.distance(graph.points("a", 0.25), graph.points("a", 1.75))[0, 0] == 1.5

@@ -10,6 +10,7 @@ import time
 import urllib.request
 from pathlib import Path
 
+import networkx
 import optuna
 import pytest
 from optuna.storages import JournalStorage
@@ -294,3 +295,27 @@ def test_a_journal_of_ours_opens_as_an_optuna_study(tmp_path):
     assert theirs.best_value == ours.best().value
     assert theirs.best_trial.number == ours.best().id
     assert len(theirs.trials_dataframe()) == 6
+
+
+def test_a_sampler_speaks_of_the_users_edges_and_takes_them():
+    """A graph whose edge 2 is in two pieces; a vertex by its name."""
+    graph = netbo.MetricGraph(
+        [0, 0, 0], [1, 2, 3], [2.0, 2.0, 2.0], edge_ids=list("abc"), vertex_ids=["hub", "p", "q", "r"]
+    )
+    sampler = NetworkSampler(graph.split(graph.points("c", 0.5)), **OPTIONS)
+    study = optuna.create_study(direction="maximize", sampler=sampler)
+    for place in (("c", 1.75), "r", ("a", 1.0)):
+        study.enqueue_trial(sampler.parameters(place))
+    study.optimize(lambda trial: sampler.suggest(trial).distance, n_trials=6)
+
+    told = [(trial.user_attrs["place_id"], trial.user_attrs["place_distance"]) for trial in study.trials]
+    assert told[:3] == [("c", 1.75), ("c", 2.0), ("a", 1.0)]
+    assert {edge for edge, _ in told} <= set("abc")
+    assert [trial.value for trial in study.trials] == [distance for _, distance in told]
+
+
+def test_a_sampler_takes_what_read_takes():
+    streets = networkx.Graph()
+    streets.add_edge("church", "mill", length=120.0)
+
+    assert NetworkSampler(streets).graph.total_length == 120.0

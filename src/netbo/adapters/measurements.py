@@ -15,6 +15,7 @@ from netbo.geometry import PLACE_TOLERANCE, MetricGraph, Points
 from netbo.wording import quoted
 
 USUAL_COORDINATES = (("x", "y"), ("lon", "lat"), ("longitude", "latitude"), ("lng", "lat"))
+USUAL_NODES = ("node", "vertex", "junction")
 USUAL_EDGES = ("edge", "edge_id")
 REMEDY = "correct or delete such rows, or pass skip_bad=True"
 
@@ -55,6 +56,7 @@ def snap_measurements(
     distance: str | None = None,
     fraction: str | None = None,
     start: str | None = None,
+    node: str | None = None,
     sep: str | None = None,
     skip_bad: bool = False,
 ) -> Measurements:
@@ -81,6 +83,9 @@ def snap_measurements(
     edge, distance, fraction, start : str, optional
         Columns of your addresses, by default edge and distance; `start` names the end from which each
         distance counts.
+    node : str, optional
+        Column of names of vertices (junctions, hydrants, buses), by default node, vertex or junction where
+        there is neither an edge nor a coordinate.
     sep : str, optional
         What separates the cells of a CSV file; by default tab, semicolon or comma, as its first line has.
         Where it is no comma, numbers may have decimal commas.
@@ -112,8 +117,12 @@ def snap_measurements(
         raise NetworkError(f"keep must be 'all' or 'near', got {keep!r}; 'near' leaves distant rows out")
     values = rows.numbers(value)
     variances = None if noise is None else rows.numbers(noise)
-    columns = _coordinate_columns(rows, x, y, edge)
-    if columns is not None:
+    at_nodes = _node_column(rows, node, (x, y, edge))
+    columns = None if at_nodes else _coordinate_columns(rows, x, y, edge)
+    if at_nodes is not None:
+        points, chosen = _from_nodes(whole, rows, at_nodes, skip_bad=skip_bad)
+        off = np.zeros(len(chosen))
+    elif columns is not None:
         reach = _as_limit(limit)
         xy = np.column_stack([rows.numbers(name) for name in columns])
         chosen = _good(rows, skip_bad=skip_bad)
@@ -158,6 +167,26 @@ def _unit(network: Network) -> str:
     return f" {network.report.map_unit}" if network.report.map_unit else ""
 
 
+def _node_column(table: Table, node: str | None, others: tuple[str | None, ...]) -> str | None:
+    """Column of names of vertices, None if the table has addresses or coordinates."""
+    if node is not None:
+        return node
+    usual = (*USUAL_EDGES, *(name for pair in USUAL_COORDINATES for name in pair))
+    if any(others) or any(name in table.columns for name in usual):
+        return None
+    return next((name for name in USUAL_NODES if name in table.columns), None)
+
+
+def _from_nodes(network: Network, table: Table, node: str, *, skip_bad: bool) -> tuple[Points, IntArray]:
+    """Points at named vertices, and their rows."""
+    names = _by_text(table.column(node), [*network.graph.vertex_ids, *network.addresses.ends])
+    for row, name in enumerate(names):
+        if not network.graph.has_vertex(name):
+            table.note_bad(row, f"no vertex is called {name!r}, as column {node!r} has it")
+    rows = _good(table, skip_bad=skip_bad)
+    return network.points(vertex=[names[row] for row in rows]), rows
+
+
 def _coordinate_columns(
     table: Table, x: str | None, y: str | None, edge: str | None
 ) -> tuple[str, str] | None:
@@ -173,7 +202,7 @@ def _coordinate_columns(
             return first, second
     raise NetworkError(
         "measurements need coordinates or addresses, got the columns "
-        f"{quoted(table.columns)}; say x= and y=, or edge= and distance="
+        f"{quoted(table.columns)}; say x= and y=, edge= and distance=, or node="
     )
 
 
@@ -276,7 +305,6 @@ def _within(
 # Tables without values: places where one may measure, and stretches where nobody may.
 
 MEND = "correct or delete such rows"
-USUAL_NODES = ("node", "vertex", "junction")
 
 
 @explained
@@ -320,8 +348,7 @@ def read_places(
     node = next((name for name in USUAL_NODES if name in rows.columns), None)
     if node is not None:
         rows.require_good(MEND)
-        names = _by_text(rows.column(node), [*whole.graph.vertex_ids, *whole.addresses.ends])
-        return whole.points(vertex=names)
+        return _from_nodes(whole, rows, node, skip_bad=False)[0]
     columns = next((pair for pair in USUAL_COORDINATES if set(pair) <= set(rows.columns)), None)
     if columns is None:
         raise NetworkError(

@@ -147,6 +147,7 @@ def column_options(noise: str) -> Callable[[Body], Body]:
         click.option("--y", help="Column of the second coordinate."),
         click.option("--edge", help="Column of edge ids, instead of coordinates."),
         click.option("--distance", help="Column of distances along the edges."),
+        click.option("--node", help="Column of names of nodes, instead of coordinates."),
         click.option("--noise-column", noise, help="Column of noise variances."),
         click.option("--crs", help="Coordinate system of x and y, if not that of the network: EPSG:4326."),
         click.option(

@@ -71,10 +71,14 @@ place_options = gather(
 
 
 def parse_node(study: Study, text: str) -> Point:
-    """The point of a node by its name; names may be numbers."""
+    """The point of a node by its name."""
+    return study.place(study.network.points(vertex=[as_node(study, text)]))
+
+
+def as_node(study: Study, text: str) -> Any:
+    """The name of a node that is meant by a text; names may be numbers or pairs."""
     known = {*study.graph.vertex_ids, *study.network.addresses.ends}
-    name = text if text in known else {str(each): each for each in known}.get(text, text)
-    return study.place(study.network.points(vertex=name))
+    return text if text in known else {str(each): each for each in known}.get(text, text)
 
 
 def parse_point(study: Study, edge: str, distance: str) -> Point:

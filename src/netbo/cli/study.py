@@ -37,7 +37,7 @@ from netbo.cli.output import (
     print_json,
     trial_rows,
 )
-from netbo.cli.places import PlaceOptions, parse_point, place_options
+from netbo.cli.places import PlaceOptions, as_node, parse_node, parse_point, place_options
 from netbo.errors import ExhaustedError, ParameterError
 from netbo.optimize import Suggestion
 from netbo.optimize.arguments import FAILED
@@ -143,14 +143,17 @@ def ask(
 
 
 def _parse_crew(study: Study, text: str, travel_cost: float, radius: float | None) -> Crew:
-    """A crew from NAME or NAME@EDGE:DISTANCE."""
+    """A crew from NAME, NAME@EDGE:DISTANCE or NAME@NODE."""
     name, is_placed, address = text.partition("@")
     edge, is_split, distance = address.rpartition(":")
-    if not name or (is_placed and not (is_split and edge and distance)):
+    at_node = is_placed and study.graph.has_vertex(as_node(study, address))
+    if not name or (is_placed and not at_node and not (is_split and edge and distance)):
         raise ParameterError(
-            f"--crew must be NAME or NAME@EDGE:DISTANCE, got {text!r}; try --crew north@main:2.5"
+            f"--crew must be NAME or NAME@EDGE:DISTANCE, got {text!r}; try --crew north@main:2.5, or "
+            "NAME@NODE with the name of a node"
         )
-    at = parse_point(study, edge, distance) if is_placed else None
+    at = parse_point(study, edge, distance) if is_placed and not at_node else None
+    at = parse_node(study, address) if at_node else at
     return Crew(name, at=at, travel_cost=travel_cost, radius=radius)
 
 
@@ -165,13 +168,17 @@ def _print_suggestions(ref: StudyRef, study: Study, found: Sequence[Suggestion])
 
 
 @study_command(context_settings=NUMBERS)
-@click.argument("edge")
-@click.argument("distance")
+@click.argument("edge", required=False)
+@click.argument("distance", required=False)
+@click.option("--node", metavar="NAME", help="A node by its name, instead: a junction, a hydrant.")
 @study_options
-def enqueue(ref: StudyRef, edge: str, distance: str) -> None:
+def enqueue(ref: StudyRef, edge: str | None, distance: str | None, node: str | None) -> None:
     """Put a place of your own in line: whoever asks next gets it."""
+    if (node is None) == (edge is None) or (edge is None) != (distance is None):
+        raise ParameterError("a place must be EDGE DISTANCE or --node NAME, got neither or both; give one")
     study = ref.open()
-    _print_trial(ref, study, study.enqueue(parse_point(study, edge, distance)))
+    point = parse_point(study, edge, distance) if edge and distance else parse_node(study, str(node))
+    _print_trial(ref, study, study.enqueue(point))
 
 
 # Values and changes of trials

@@ -306,10 +306,11 @@ def cut_at(graph: MetricGraph, vertex: Hashable, edges: Any) -> Refinement:
     number that is free.
     """
     (place,) = graph.vertex_indices([vertex])
-    is_cut = np.zeros(graph.n_edges, dtype=np.bool_)
-    is_cut[graph.edge_indices(edges)] = True
+    number, chosen, _, _ = graph.intervals(edges)
     is_tail, is_head = graph.tails == place, graph.heads == place
-    stray = np.flatnonzero(is_cut & ~is_tail & ~is_head)
+    meets = (is_tail | is_head)[chosen]  # of an edge in several pieces, those that end here
+    is_cut = np.bincount(chosen[meets], minlength=graph.n_edges) > 0
+    stray = chosen[~np.isin(number, number[meets])]
     if stray.size:
         raise GraphError(
             f"edges to cut must meet vertex {vertex!r}, got edge {graph.edge_ids[stray[0]]!r} that does not; "

@@ -11,12 +11,11 @@ from optuna.samplers import BaseSampler, RandomSampler
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from netbo.adapters import Network
 from netbo.errors import ParameterError
-from netbo.geometry import MetricGraph, Point, Points
+from netbo.geometry import MetricGraph, Point, Points, as_place
 from netbo.optimize import Optimizer, Status
 from netbo.optimize import Trial as Place
-from netbo.optimize.arguments import OptimizerOptions, require_options
+from netbo.optimize.arguments import OptimizerOptions, as_network_given, require_options
 
 EDGE, POSITION = "edge", "position"  # ends of the names of the two parameters
 HANDED_OUT = "netbo:place"  # system attribute of a trial: its place, before the objective asks for it
@@ -32,10 +31,11 @@ _STATUS = {
 class NetworkSampler(BaseSampler):
     """Chooses the edge and the position of each trial together, by a model on the network.
 
-    The parameters are PREFIX_edge, the number of an edge, and PREFIX_position, the fraction of its length;
-    `suggest(trial)` gives the point. Running trials count as pending. Other parameters go to
-    `independent_sampler`, and the model knows nothing of them. options: as for `Optimizer`, but for
-    `direction`, which is the study's, and `seed`.
+    The parameters are PREFIX_edge, the number of an edge of the graph, and PREFIX_position, the fraction of
+    its length; `suggest(trial)` gives the point, and notes your address of it as the attributes PREFIX_id and
+    PREFIX_distance. `parameters(place)` are those of a place of yours, to be enqueued. Running trials count
+    as pending. Other parameters go to `independent_sampler`, and the model knows nothing of them. options:
+    as for `Optimizer`, but for `direction`, which is the study's, and `seed`.
 
     >>> import netbo, optuna
     >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -48,14 +48,15 @@ class NetworkSampler(BaseSampler):
 
     def __init__(
         self,
-        network: Network | MetricGraph,
+        network: Any,
         *,
         prefix: str = "place",
         seed: int = 0,
         independent_sampler: BaseSampler | None = None,
         **options: Unpack[OptimizerOptions],
     ) -> None:
-        graph = network.graph if isinstance(network, Network) else network
+        whole = as_network_given(network)
+        graph = network if whole is None else whole.graph
         if not isinstance(graph, MetricGraph):
             raise ParameterError(f"a sampler needs a network, got {type(graph).__name__}; make a MetricGraph")
         if not isinstance(prefix, str) or not prefix:
@@ -75,14 +76,25 @@ class NetworkSampler(BaseSampler):
         self._optimizers: dict[str, Optimizer] = {"maximize": self._optimizer("maximize")}
 
     def suggest(self, trial: Trial | FrozenTrial) -> Point:
-        """The place of a trial, inside an objective; its edge is noted by the user's id."""
+        """The place of a trial, inside an objective; its address is noted by the user's id and distance."""
         edge, position = self._names
         trial.suggest_int(edge, 0, self.graph.n_edges - 1)
         trial.suggest_float(position, 0.0, 1.0)
         point = self.point(trial)
         if isinstance(trial, Trial):
             trial.set_user_attr(f"{self.prefix}_id", _as_json(point.edge_id))
+            trial.set_user_attr(f"{self.prefix}_distance", point.distance)
         return point
+
+    def parameters(self, place: Any) -> dict[str, int | float]:
+        """Parameters of a place, as in `study.enqueue_trial(sampler.parameters(("main", 2.5)))`.
+
+        place: a Point, Points of one, a pair (edge id, distance), or the name of a vertex.
+        """
+        edge, position = self._names
+        point = as_place(place, self.graph)
+        length = float(self.graph.lengths[point.edge])
+        return {edge: int(point.edge), position: min(1.0, float(point.z) / length)}
 
     def point(self, trial: Trial | FrozenTrial) -> Point:
         """The place of a trial that has one."""
@@ -118,9 +130,7 @@ class NetworkSampler(BaseSampler):
             if edge in fixed and position in fixed:
                 params = {edge: fixed[edge], position: fixed[position]}
             else:
-                point = self._propose(study, trial)
-                length = float(self.graph.lengths[point.edge])
-                params = {edge: int(point.edge), position: min(1.0, float(point.z) / length)}
+                params = self.parameters(self._propose(study, trial))
             storage, key = study._storage, trial._trial_id  # noqa: SLF001 - FrozenTrial has no setter
             storage.set_trial_system_attr(key, HANDED_OUT, params)
         return params

@@ -55,6 +55,18 @@ def test_places_go_there_and_back(path):
     assert points_from(X, path.graph).graph is path.graph
 
 
+def test_rows_are_of_the_users_edges_where_the_graph_has_them_in_pieces(path):
+    """A path of three edges of length 1, the second cut in two: numbers and distances are as before."""
+    points = path.points(np.array([0.25, 1.2, 1.7, 2.5]))
+    split = netbo.geometry.split_at(path.graph, path.points(np.array([1.5])))
+    X = candidates_tensor(split.transfer(points))
+
+    assert_allclose(X, candidates_tensor(points), rtol=1e-14)
+    assert [p.edge for p in points_from(X, split.graph)] == [0, 1, 2, 3]
+    with pytest.raises(PointError, match=r"edges must lie in 0\.\.2, got 3"):
+        points_from(double([[3.0, 0.5]]), split.graph)
+
+
 def test_candidates_of_an_optimizer_are_where_it_may_ask(path):
     places = path.points(np.array([0.25, 1.5, 2.5]))
     space = netbo.FiniteElementSpace.build(path.graph, max_cell=0.5)

@@ -71,8 +71,18 @@ def _fill_varying(
 
 
 def as_points(rows: FloatArray, graph: MetricGraph) -> Points:
-    """Points of a network at rows (edge, distance)."""
-    return Points(rows[:, 0].astype(np.int64), rows[:, 1], graph=graph)
+    """Points of a network at rows (edge, distance); edges are numbered as the user has them."""
+    number, distance = rows[:, 0].astype(np.int64), rows[:, 1]
+    known = graph.addresses
+    if known is None:
+        return Points(number, distance, graph=graph)
+    unknown = number[(number < 0) | (number >= len(known))]
+    if unknown.size:
+        raise PointError(
+            f"edges must lie in 0..{len(known) - 1}, got {unknown[0]}; they are numbered as in "
+            "graph.address_table.ids"
+        )
+    return Points(*known.locate(number, distance), graph=graph)
 
 
 def _symmetric(matrix: FloatArray) -> FloatArray:
@@ -166,7 +176,9 @@ def candidates_tensor(places: Optimizer | SearchSpace | Points) -> Tensor:
             f"candidates come from an optimizer, a search space or points, got {type(places).__name__}; "
             "make points with graph.points(edges, distances)"
         )
-    return torch.from_numpy(np.column_stack([points.edge.astype(np.float64), points.z]))
+    known = None if points.graph is None else points.graph.addresses
+    number, distance = (points.edge, points.z) if known is None else known.measure(points.edge, points.z)
+    return torch.from_numpy(np.column_stack([number.astype(np.float64), distance]))
 
 
 def points_from(X: Tensor, graph: MetricGraph) -> Points:
