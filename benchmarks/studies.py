@@ -1,4 +1,7 @@
-"""What does keeping a study cost, beside the numerics of asking? ask + tell, journal file and SQLite."""
+"""What does keeping a study cost beside the numerics of asking, and does it grow with the trials?
+
+ask + tell of a study less those of an optimizer; journal file and SQLite.
+"""
 
 import os
 
@@ -90,6 +93,22 @@ def measure(name: str, n: int, runs: int, folder: Path) -> dict[str, Any]:
     return row
 
 
+def measure_growth(name: str, n: int, folder: Path) -> dict[str, Any]:
+    """Processor time of what a study costs among the first trials, and after n of them."""
+    with tempfile.TemporaryDirectory(dir=folder) as inner:
+        processor = 1e3 * one_run(STORAGES[name](Path(inner)), n, 0)[:, 1]
+    first, last = (float(np.median(part)) for part in (processor[12:112], processor[-100:]))  # 12 compile
+    row = {
+        "storage": name,
+        "trials": n,
+        "processor ms median of the first 100": round(first, 2),
+        "of the last 100": round(last, 2),
+        "ratio": round(last / first, 2),
+    }
+    print(*row.values(), sep="  ", flush=True)
+    return row
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path)
@@ -99,10 +118,17 @@ def main() -> None:
         probe = write_and_sync(Path(inner))
     print("one write and fsync:", round(probe, 2), "ms")
     rows = [measure(name, 300, 3, arguments.folder) for name in STORAGES]
+    growth = [measure_growth(name, 2000, arguments.folder) for name in STORAGES]
     write(
         arguments.out,
         __doc__ or "",
-        {"noise": NOISE, "nodes": NODES, "ms of one write and fsync, median": round(probe, 2), "rows": rows},
+        {
+            "noise": NOISE,
+            "nodes": NODES,
+            "ms of one write and fsync, median": round(probe, 2),
+            "rows": rows,
+            "growth": growth,
+        },
     )
 
 

@@ -1,66 +1,11 @@
 """Optuna's proxy, as its users run it: in a process of its own, in front of a database."""
 
-import socket
-import subprocess
-import sys
-import time
-
 import pytest
 
 from netbo.studies import State, Study
 from studies.stress_crowds import check_all_was_told_once, check_forks, in_a_child, work_together
+from support.databases import Proxy, free_port
 from support.studies import GRAPH, SETTINGS, RestartClock, height, uninterrupted
-
-SERVER = """
-import sys, warnings, grpc, sqlalchemy, optuna
-from optuna.storages import get_storage, run_grpc_proxy_server
-warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-print("ready", flush=True)
-sys.stdin.readline()
-run_grpc_proxy_server(get_storage(sys.argv[1]), host="localhost", port=int(sys.argv[2]))
-"""
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        return probe.getsockname()[1]
-
-
-class Proxy:
-    """A proxy that waits until it is to serve, and is killed at the end."""
-
-    def __init__(self, database, port):
-        self.port, self.url = port, f"grpc://localhost:{port}"
-        command, pipe = [sys.executable, "-c", SERVER, database, str(port)], subprocess.PIPE
-        self.process = subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
-        )
-
-    def serve(self):
-        assert self.process.stdout.readline() == "ready\n"
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-        deadline = time.monotonic() + 60.0
-        while not self.answers() and time.monotonic() < deadline:
-            time.sleep(0.02)
-
-    def answers(self):
-        try:
-            socket.create_connection(("localhost", self.port), timeout=1.0).close()
-        except OSError:
-            return False
-        return True
-
-    def kill(self):
-        self.process.kill()
-        self.process.communicate()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.kill()
 
 
 @pytest.fixture(scope="module")

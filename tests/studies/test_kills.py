@@ -1,96 +1,43 @@
 """Processes killed with SIGKILL at any moment: no value is lost, and the study goes on as if undisturbed."""
 
-import time
-
 import numpy as np
 import pytest
 
-from netbo.studies import State, Study
-from studies.stress_workers import NOISE, LaterClock, Process, read_back, work
-from support.studies import Undisturbed, create, height
-
-LATER = 1000.0  # seconds that are said to go by between two runs: all leases have run out
-LONGEST_STEP = 0.06  # seconds; about the time of one ask, evaluation and tell
-LONGEST_START = 0.5  # seconds; about the time until the first ask is answered
-ENDLESS = 100_000
+from fuzz.kills import Patient, fuzz_kills, kill_at_random
+from studies.stress_workers import NOISE
 
 
-class Patient:
-    """A study whose workers are killed again and again."""
-
-    def __init__(self, folder, seed, noise):
-        self.path, self.diary, self.noise = folder / "walk.journal", folder / "diary.jsonl", noise
-        self.expected, self.runs, self.deaths = Undisturbed(seed=seed, noise=noise), 0, []
-        create(folder, seed=seed, lease=60.0)
-
-    def later(self):
-        """A clock on which every lease so far has run out."""
-        self.runs += 1
-        return LaterClock(self.runs * LATER)
-
-    def begin(self, **options):
-        return Process(
-            work, storage=self.path, diary=self.diary, budget=ENDLESS, later=self.later().seconds,
-            noise=self.noise, **options,
-        )  # fmt: skip
-
-    def examine(self):
-        """Every receipt is in the study, every place was told once, and the next one is as it would be."""
-        study = Study.load(self.path, clock=self.later())
-        self.deaths.append(study.records[-1].state.value if study.records else "nothing")
-        told = [record for record in study.records if record.state is State.OBSERVED]
-        n, diary = len(told), read_back(self.diary)
-        receipts = {entry["id"]: entry["value"] for entry in diary if entry["kind"] == "told"}
-        values = {record.id: record.value for record in told}
-
-        assert receipts.items() <= values.items()
-        assert n <= sum(entry["kind"] == "ended" for entry in diary)
-        assert len(receipts) == sum(entry["kind"] == "told" for entry in diary)
-        assert [record.point for record in told] == self.expected.first(n)
-        assert [record.value for record in told] == [height(point) for point in self.expected.first(n)]
-        assert {record.noise for record in told} <= {self.noise}
-        assert study.ask().point == self.expected.first(n + 1)[n]
-        return n
-
-
-def kill_at_random(folder, n_studies, n_kills, seed):
-    """Kill workers that all studies share in turn; returns the studies."""
-    rng = np.random.default_rng(seed)
-    for number in range(n_studies):
+def patients(folder, n):
+    """Studies in journals, every other with noise."""
+    for number in range(n):
         (folder / str(number)).mkdir()
-    patients = [Patient(folder / str(i), seed=i, noise=NOISE if i % 2 else None) for i in range(n_studies)]
-    for kill in range(n_kills):
-        patient = patients[kill % n_studies]
-        worker = patient.begin()
-        awaited = int(rng.integers(0, 4))  # values, then some part of the next step
-        for _ in range(awaited):
-            worker.expect("told")
-        time.sleep(rng.uniform(0.0, LONGEST_STEP if awaited else LONGEST_START))
-        assert worker.kill(), "the worker was to be killed at work, and had ended"
-        patient.examine()
-    return patients
-
-
-def finish(patient, n):
-    """Go on until n places are told; they are those of the uninterrupted study."""
-    study = Study.load(patient.path, clock=patient.later())
-    study.work(lambda p: height(p) if patient.noise is None else (height(p), patient.noise), budget=n)
-    told = [record.point for record in study.records if record.state is State.OBSERVED]
-
-    assert told == patient.expected.first(n)
+    return [Patient(folder / str(i), seed=i, noise=NOISE if i % 2 else None) for i in range(n)]
 
 
 def test_five_kills_lose_nothing_and_change_no_suggestion(tmp_path):
-    for patient in kill_at_random(tmp_path, n_studies=2, n_kills=5, seed=1):
-        finish(patient, patient.examine() + 2)
+    studies = patients(tmp_path, 2)
+    kill_at_random(studies, n_kills=5, seed=1)
+    for patient in studies:
+        patient.finish(patient.examine() + 2)
+
+
+def test_a_kill_on_a_database_loses_nothing():
+    """`fuzz_kills(60, seed)` is the long form, on every storage."""
+    assert set(fuzz_kills(1, seed=1, kinds=["sqlite"])) == {"sqlite"}
+
+
+@pytest.mark.slow
+def test_kills_on_every_storage_lose_nothing():
+    assert set(fuzz_kills(5, seed=2)) == {"journal", "sqlite", "postgresql", "grpc"}
 
 
 @pytest.mark.slow
 def test_a_hundred_kills_lose_nothing_and_change_no_suggestion(tmp_path):
-    patients = kill_at_random(tmp_path, n_studies=10, n_kills=100, seed=2)
-    for patient in patients:
-        finish(patient, patient.examine() + 5)
-    deaths = [death for patient in patients for death in patient.deaths]
+    studies = patients(tmp_path, 10)
+    kill_at_random(studies, n_kills=100, seed=2)
+    for patient in studies:
+        patient.finish(patient.examine() + 5)
+    deaths = [death for patient in studies for death in patient.deaths]
 
     assert {"pending", "observed"} <= set(deaths)  # in the middle of an evaluation, and between two
 
@@ -116,7 +63,7 @@ def test_a_kill_in_the_middle_of_an_append_leaves_half_a_line_that_is_kept_and_c
     die_writing(patient, 1500, caplog)
 
     assert patient.path.with_name("walk.journal.torn").exists()
-    finish(patient, 8)
+    patient.finish(8)
 
 
 @pytest.mark.slow
@@ -127,4 +74,4 @@ def test_kills_in_the_middle_of_twenty_appends(tmp_path, caplog):
         die_writing(patient, int(n_bytes), caplog)
 
     assert patient.path.with_name("walk.journal.torn").read_bytes().count(b"\n") >= 10
-    finish(patient, patient.examine() + 3)
+    patient.finish(patient.examine() + 3)

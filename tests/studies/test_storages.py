@@ -1,3 +1,4 @@
+import os
 import sys
 
 import pytest
@@ -285,3 +286,17 @@ def test_a_study_that_lost_its_network_says_so(tmp_path):
     with pytest.raises(StudyError, match="has lost its network; pass it"):
         load(tmp_path)
     assert load(tmp_path, network=GRAPH).name == "walk"
+
+
+@pytest.mark.parametrize("kind", ["journal", "sqlite"])
+def test_files_of_a_study_are_as_private_as_the_user_says(tmp_path, kind):
+    """No file is opened to others beyond the mask of the process; none holds the password of a storage."""
+    before = os.umask(0o077)
+    try:
+        storage = tmp_path / "walk.journal" if kind == "journal" else f"sqlite:///{tmp_path / 'walk.db'}"
+        study = Study.create(GRAPH, name="walk", storage=storage, **SETTINGS)
+        study.tell(study.ask(), 0.5)
+    finally:
+        os.umask(before)
+
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}

@@ -9,17 +9,17 @@ one has run out.
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Never
+from typing import Any
 
-import numpy as np
 from optuna.exceptions import UpdateFinishedTrialError
 
 from netbo.checks import require_nonnegative, require_positive, require_text
-from netbo.errors import BudgetError, ObservationError, ParameterError, StudyError, shown
+from netbo.errors import BudgetError, ParameterError, StudyError, shown
 from netbo.geometry import Point, Points
-from netbo.optimize import History, Optimizer, Status, Suggestion, Trial
+from netbo.optimize import Optimizer, Suggestion
 from netbo.optimize.travel import Travel
-from netbo.studies.records import ORPHANED, TOLD_STATES, State, TrialRecord, collapse_takeovers
+from netbo.studies.history import StudyHistory
+from netbo.studies.records import ORPHANED, State, TrialRecord, collapse_takeovers
 from netbo.studies.trial_store import TrialStore
 
 _log = logging.getLogger(__name__)
@@ -27,61 +27,6 @@ _log = logging.getLogger(__name__)
 FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.04  # seconds between polls of a trial that is waited for
 ACTIVE = (State.ASKING, State.PENDING)
 NEVER_COUNTED = (State.CANCELLED, *ORPHANED)  # towards a budget
-STATUS = {
-    State.WAITING: Status.PENDING,  # it will be measured, so nobody else need go there
-    State.PENDING: Status.PENDING,
-    State.EXPIRED: Status.PENDING,  # its point is the next to be handed out
-    State.RELEASED: Status.PENDING,
-    State.OBSERVED: Status.OBSERVED,
-    State.FAILED: Status.FAILED,
-    State.CANCELLED: Status.CANCELLED,
-    State.WITHDRAWN: Status.WITHDRAWN,
-}
-
-
-class StudyHistory(History):
-    """Read-only history of an optimizer, made from the records of a study; ids are trial numbers."""
-
-    def __init__(self, collapsed: Sequence[TrialRecord] = (), previous: History | None = None) -> None:
-        super().__init__()
-        told = sorted((record.ended, record.id) for record in collapsed if record.state in TOLD_STATES)
-        order = {number: rank for rank, (_, number) in enumerate(told)}
-        known = previous.converted if isinstance(previous, StudyHistory) else {}
-        self.converted: dict[int, tuple[TrialRecord, int | None, Trial]] = {}  # cache for the next history
-        for record in collapsed:
-            if record.point is None:
-                continue  # for the types: collapse_takeovers leaves none
-            rank, converted = order.get(record.id), known.get(record.id)
-            if converted is None or converted[0] is not record or converted[1] != rank:
-                converted = (record, rank, _as_trial(record, record.point, rank))
-            self.converted[record.id] = converted
-            self._trials.append(converted[2])
-        self._position = {trial.id: position for position, trial in enumerate(self._trials)}
-        self._told = len(order)
-
-    def __getitem__(self, trial_id: int) -> Trial:
-        if not isinstance(trial_id, int | np.integer) or int(trial_id) not in self._position:
-            raise ObservationError(f"no trial {trial_id!r} has a place of its own in this study; see .trials")
-        return self._trials[self._position[int(trial_id)]]
-
-    def _append(self, trial: Trial) -> Never:
-        raise StudyError("this history is that of a study, got a new trial; call the study's ask or tell")
-
-    def _replace(self, trial: Trial) -> Never:
-        raise StudyError("this history is that of a study, got a change; call the study's own method")
-
-
-def _as_trial(record: TrialRecord, point: Point, order: int | None) -> Trial:
-    return Trial(
-        id=record.id,
-        point=point,
-        status=STATUS[record.state],
-        asked=record.asked,
-        value=record.value,
-        noise=record.noise,
-        order=order,
-        note=record.note,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +120,9 @@ class Dispatcher:
 
     def refresh(self) -> list[TrialRecord]:
         """Read all records and update the optimizer's history."""
-        records = self.store.records()
-        self.optimizer.replace_history(StudyHistory(collapse_takeovers(records), self.optimizer.history))
+        records, known = self.store.records(), self.optimizer.history
+        now = known.after(records) if isinstance(known, StudyHistory) else StudyHistory(records)
+        self.optimizer.replace_history(now)
         return records
 
     def expire_leases(self, records: Sequence[TrialRecord]) -> bool:

@@ -280,7 +280,12 @@ def apply_corrections(
 
 
 def collapse_takeovers(records: Sequence[TrialRecord]) -> list[TrialRecord]:
-    """One record for each point that was handed out, ordered by its first trial.
+    """One record for each point that was handed out, ordered by its first trial."""
+    return list(first_trials(records).values())
+
+
+def first_trials(records: Sequence[TrialRecord]) -> dict[int, TrialRecord]:
+    """The record that stands for each point that was handed out, by its first trial, in their order.
 
     A trial that took over the point of an expired or released one takes its position too: random streams are
     counted by distinct points, and fantasies at pending points are drawn in their order, so a study goes on
@@ -295,7 +300,7 @@ def collapse_takeovers(records: Sequence[TrialRecord]) -> list[TrialRecord]:
         takes_over = before is not None and current[before].state in ORPHANED
         root[record.id] = before if takes_over and before is not None else record.id
         current[root[record.id]] = record
-    return [current[number] for number in sorted(current)]
+    return {number: current[number] for number in sorted(current)}
 
 
 # The table for people
