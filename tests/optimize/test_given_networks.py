@@ -57,7 +57,7 @@ def test_a_result_answers_in_the_ids_and_the_system_of_its_network(tmp_path):
     found = geopandas.read_file(tmp_path / "a.gpkg", layer="observations")
     table = pd.read_csv(tmp_path / "a.csv")
 
-    assert result.optimizer.network is degrees
+    assert result.network is result.optimizer.network is degrees
     assert found.crs == "EPSG:32633"
     for frame, edge in ((found, "edge_id"), (table, "edge")):
         assert frame[edge].tolist() == result.history["edge"].tolist()

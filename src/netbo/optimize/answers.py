@@ -480,6 +480,11 @@ class Result(Answers):
     stopped: str  # why
 
     @property
+    def network(self) -> Network | None:
+        """The network that was searched, as it was given; None if that was a graph, a mesh or a prior."""
+        return self.optimizer.network
+
+    @property
     def history(self) -> pd.DataFrame:
         """All trials, one a row; `best` is the best value among those told up to it."""
         table = self.optimizer.history.table()
