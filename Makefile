@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test test-all test-botorch lint types contract shape changelog bench clean clean-cache
+.PHONY: demo test test-all test-botorch lint types contract shape changelog bench fuzz clean clean-cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "netbo needs Python 3.11 or later, got " + sys.version.split()[0] + "; try make PYTHON=python3.12"'
@@ -65,6 +65,9 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/asking.py --out benchmarks/results/asking.json
 	$(BIN)/python benchmarks/tables.py --write
 	$(BIN)/python benchmarks/start.py --out benchmarks/results/start.json
+
+fuzz: $(VENV)/.test
+	$(BIN)/python benchmarks/fuzz.py --out benchmarks/results/fuzz.json
 
 clean-cache:
 	find src -name '*.nb[ic]' -delete

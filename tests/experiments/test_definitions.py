@@ -159,7 +159,7 @@ def test_without_topohub_the_extra_is_named(name, monkeypatch):
     posing._new_york.cache_clear()
     monkeypatch.setitem(sys.modules, "topohub", None)
 
-    with pytest.raises(MissingPackageError, match=r"pip install 'netbo\[telecom\]'"):
+    with pytest.raises(MissingPackageError, match=r"install the extra 'telecom': pip install 'topohub>=1.4'"):
         definition(name).cells(definition(name).quick_spec())
 
 

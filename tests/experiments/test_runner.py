@@ -239,7 +239,7 @@ def test_two_cells_of_one_name_are_refused(tmp_path):
 def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
 
-    with pytest.raises(MissingPackageError, match=r"pip install 'netbo\[paper\]'"):
+    with pytest.raises(MissingPackageError, match=r"install the extra 'paper': pip install 'pyarrow>=17'"):
         run_experiment(SPEC, [], tmp_path)
 
 

@@ -1,6 +1,6 @@
 """A few seconds of the fuzz; `make fuzz` runs the rest."""
 
-from fuzz import arguments, numbers
+from fuzz import arguments, files, numbers
 
 
 def test_random_graphs_and_data_agree_with_arbitrary_precision():
@@ -16,3 +16,7 @@ def test_bad_arguments_end_in_a_sentence_and_change_nothing():
 def test_the_functions_that_no_bad_argument_reaches_are_few():
     """Helpers between the layers and figures; a new public function belongs into the table of good calls."""
     assert set(arguments.unknown_functions()) <= arguments.LEFT_OUT
+
+
+def test_hostile_and_damaged_files_are_harmless():
+    assert not files.wrong_files(14, seed=2026, names=1)

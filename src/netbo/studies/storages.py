@@ -214,8 +214,8 @@ SHORT = 3  # a secret of fewer letters is hidden where it stands alone
 def without_secrets(text: str, url: str = "") -> str:
     """The text with passwords hidden: in URLs and settings, and those of `url` wherever they stand.
 
-    >>> without_secrets("postgresql://bob:pass@h/db?sslpassword=x: refused")
-    'postgresql://bob:***@h/db?sslpassword=***: refused'
+    >>> without_secrets("postgresql://bob:pass@h/db?sslpassword=x refused")
+    'postgresql://bob:***@h/db?sslpassword=*** refused'
     >>> without_secrets("no route to word@h", "postgresql://bob:pass@word@h/db")
     'no route to ***@h'
     """
