@@ -108,7 +108,7 @@ def _load(path: Path) -> Any:
         xml_root(content, str(path))
     try:
         return osmnx.load_graphml(path)
-    except (KeyError, MemoryError, RecursionError, SyntaxError, TypeError, ValueError) as cause:
+    except Exception as cause:  # of the parser, of NetworkX below it, or of what a value is turned into
         raise NetworkError(
             f"{path} must be GraphML saved by OSMnx, got {type(cause).__name__}: {cause}; "
             "read other GraphML with networkx.read_graphml and pass the graph"

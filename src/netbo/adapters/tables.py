@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -200,7 +201,7 @@ def _separator(text: str, sep: str | None) -> str:
 
 
 def _require_columns(header: Sequence[str], name: str) -> None:
-    repeated = [column for column in header if header.count(column) > 1]
+    repeated = [column for column, count in Counter(header).items() if count > 1]
     if repeated:
         raise NetworkError(
             f"columns must have names of their own, got {repeated[0]!r} twice in {name}; rename one"
