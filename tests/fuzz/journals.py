@@ -61,7 +61,7 @@ def swapped(rows, chance):
 def torn(rows, chance):
     """The end of a line is missing, and with it the line break."""
     at = chance.randrange(len(rows) - 1)
-    return [*rows[:at], rows[at][: chance.randrange(1, len(rows[at]))], *rows[at + 1 :]]
+    return [*rows[:at], rows[at][: chance.randrange(1, max(2, len(rows[at])))], *rows[at + 1 :]]
 
 
 def zeroed(rows, chance):

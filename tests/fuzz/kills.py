@@ -26,7 +26,7 @@ class Patient:
         self.diary, self.noise = folder / "diary.jsonl", noise
         self.expected, self.runs, self.deaths = Undisturbed(seed=seed, noise=noise), 0, []
         options = {**SETTINGS, "seed": seed, "lease": 60.0}
-        Study.create(GRAPH, name="walk", storage=self.path, **options)
+        close(Study.create(GRAPH, name="walk", storage=self.path, **options))
 
     def later(self):
         """A clock on which every lease so far has run out."""

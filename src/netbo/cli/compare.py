@@ -54,7 +54,7 @@ def compare(
     and tell.
 
     \b
-    netbo compare default random noisy-ei --problem 'grid/*' --reps 2
+    netbo compare default random --problem 'tree-40/*' --reps 2 --budget 20
     """  # noqa: D301 - click wraps no paragraph that begins with a backspace
     chosen = {name: method_of(name) for name in methods}
     with show_progress("compare") as (progress, _):
