@@ -275,3 +275,19 @@ def test_noise_at_nodes_may_be_as_small_as_one_likes():
 
     assert_allclose(posterior.mean(space.nodes[[0, 2, 4]]), values, rtol=1e-13)
     assert np.isfinite(posterior.log_evidence())
+
+
+def test_a_mean_whose_variance_keeps_no_digits_is_said():
+    """On a loop of 1e-8 a field of range 8e6 varies by 1e12, beside which noise of 0.8 is next to none.
+
+    Elsewhere the variance is that of the mean: what rounding leaves of 1 - fit, over the noise.
+    """
+    graph = netbo.MetricGraph([0, 0, 1], [0, 0, 1], [7e-8, 5e-9, 1e10])
+    space = netbo.FiniteElementSpace(graph, np.array([2, 4, 2]))
+    prior = netbo.whittle_matern(space, netbo.Matern(1.5, kappa=4.4e-7, sigma=1.0))
+    data = netbo.Observations(graph.points([1, 0], fraction=[0.38, 0.7505]), [0.1, -0.1], 0.8)
+    far = graph.points(2, fraction=0.5)
+    with pytest.warns(AccuracyWarning, match=r"an estimated mean should keep two digits .* shorten the"):
+        netbo.condition(prior, data, mean=ESTIMATED).variance(far)
+
+    netbo.condition(prior, data, mean=0.0).variance(far)

@@ -5,6 +5,7 @@ from numpy.testing import assert_allclose
 
 import netbo
 from netbo import ESTIMATED, Matern, Observations, Points, condition
+from netbo.errors import AccuracyWarning
 from support.reference import (
     case,
     contract_points,
@@ -131,3 +132,15 @@ def test_without_data_nothing_is_left_out(name):
     found = condition(case(name).prior, none, regularization=0.1).leave_one_out()
 
     assert found.mean.shape == found.variance.shape == (0,)
+
+
+def test_predictions_without_the_only_value_that_tells_the_mean_are_said_to_be_poor():
+    """Beside noise of 1e9 sigma^2 the mean is all but the first value's own."""
+    graph = netbo.interval(3.0)
+    prior = netbo.whittle_matern(graph, netbo.Matern(1.0, range=1.0))
+    x, values = graph.points(0, [0.5, 2.0, 2.7]), [1.0, 3.0, 2.0]
+    with pytest.warns(AccuracyWarning, match=r"1 value of which all but one part in 1e\+08 is their own"):
+        netbo.condition(prior, Observations(x, values, [0.1, 1e9, 1e9]), mean=ESTIMATED).leave_one_out()
+
+    found = netbo.condition(prior, Observations(x, values, [0.1, 1e6, 1e6]), mean=ESTIMATED).leave_one_out()
+    assert np.isfinite(found.variance).all()

@@ -138,7 +138,7 @@ class RefitSchedule:
         )
         return Fit(
             posterior=posterior,
-            log_evidence=posterior.log_evidence(),
+            log_evidence=posterior.evidence_terms().log_evidence,
             log_belief=kept.log_belief,
             evaluations=0,
             at_bound=kept.at_bound,

@@ -1,5 +1,6 @@
 """What every posterior answers, the constant mean all of them share, and leave-one-out."""
 
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
@@ -9,13 +10,16 @@ import numpy as np
 
 from netbo.arrays import FloatArray
 from netbo.checks import explained, require_paths
+from netbo.errors import AccuracyWarning
 from netbo.geometry import Points, thumbnail
 from netbo.notebook import card
 from netbo.posterior.observations import Observations
 from netbo.priors import Prior
+from netbo.wording import counted
 
 # What the other measurements say of each one, without conditioning again for each.
 
+SAFE_GROWTH = 1e8  # beyond it a growth leaves fewer than three digits
 LARGEST_GROWTH = 1e10  # of a variance by leaving the mean open; beyond it the others say nothing of the mean
 
 
@@ -46,6 +50,15 @@ def leave_one_out(
     if dual_of_ones is not None:
         precision = inverse_diagonal - dual_of_ones**2 / dual_of_ones.sum()
         is_known = (precision * LARGEST_GROWTH > inverse_diagonal) & (len(values) > 1)
+        lost = int(np.count_nonzero(is_known & (precision * SAFE_GROWTH < inverse_diagonal)))
+        if lost:
+            warnings.warn(
+                f"the others should say something of the mean, got {counted(lost, 'value')} of which all but "
+                f"one part in {SAFE_GROWTH:g} is their own: what is predicted there without them keeps few "
+                "digits; let noise variances differ by less, or give the mean",
+                AccuracyWarning,
+                stacklevel=3,
+            )
     variance = np.full(len(values), np.inf)
     np.divide(1.0, precision, out=variance, where=is_known)
     mean = np.full(len(values), np.nan)
@@ -308,6 +321,13 @@ class Posterior(ABC):
     def log_evidence(self) -> float:
         """Log density of the data, -n/2 log 2 pi included; at the estimated mean, if it is estimated."""
         return self.evidence_terms().log_evidence
+
+    def log_evidence_error(self) -> float:
+        """By how much the log evidence may be off because the kernel is an approximation; 0 where it is not.
+
+        Only kernels of fractional alpha are: to `prior.error` of the variance, which little noise magnifies.
+        """
+        return 0.0
 
     def log_evidence_gradient(self) -> Gradient:
         """Derivatives of the log evidence in log range, log sigma and log noise."""

@@ -1,12 +1,13 @@
 """The posterior of a finite element prior in precision form: its cost does not grow with the data."""
 
+import warnings
 from typing import Self
 
 import numpy as np
 
 from netbo.arrays import FloatArray
 from netbo.checks import explained
-from netbo.errors import ParameterError
+from netbo.errors import AccuracyWarning, ParameterError
 from netbo.geometry import Points
 from netbo.linalg import BlockFactor, derivative_form, derivative_trace, field_sign
 from netbo.posterior.base import EvidenceDerivatives, EvidenceTerms, Gradient, Mean, Posterior
@@ -17,6 +18,7 @@ from netbo.posterior.rank_one import NodalState, Step, Updated
 from netbo.priors import FiniteElementPrior, Prior, field_covariance, interpolated_variance
 
 REFRESH = 16  # observations added by rank one before the next one factors anew
+LARGEST_MEAN_LOSS = 1e-2  # relative, of the variance of an estimated mean, before something is said
 LEAST_NOISE = 1e-60  # in units of sigma^2: of a smooth field with a long range 1e-30 still shows
 LEAST_NOISE_INSIDE = 1e-13  # of points inside cells, which tie two nodes: below, the rest of the cell is lost
 
@@ -63,6 +65,15 @@ class BlockPosterior(Posterior):
     @property
     def mean_precision(self) -> float:
         """1' T^-1 1."""
+        if self.nodal is self.solution and self.solution.mean_loss > LARGEST_MEAN_LOSS:
+            warnings.warn(
+                f"an estimated mean should keep two digits of its variance, got an error of "
+                f"{self.solution.mean_loss:.1g}: the field varies far more than the noise "
+                f"({self.noise.min():.3g}) where it was measured; shorten the range, raise the noise or "
+                "give the mean",
+                AccuracyWarning,
+                stacklevel=3,
+            )
         return self.nodal.means.ones_ones
 
     def field_mean(self, x: Points) -> FloatArray:

@@ -1,5 +1,7 @@
 """The posterior of a prior known by its kernel, in the t x t form (eq:postmean, eq:postcov)."""
 
+import math
+import warnings
 from functools import cached_property
 from typing import Self
 
@@ -7,11 +9,14 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from netbo.arrays import FloatArray
-from netbo.errors import NumericalError, ParameterError
+from netbo.errors import AccuracyWarning, NumericalError, ParameterError
 from netbo.geometry import Points
 from netbo.posterior.base import EvidenceDerivatives, EvidenceTerms, Gradient, Posterior
 from netbo.posterior.observations import Observations
 from netbo.priors import DensePrior, KernelPrior, Prior, gaussian_samples
+
+SAFETY = 1.5  # between the error that a rational fit reports and that of a kernel on a network
+WORTH_A_WORD = 0.01  # of a log evidence: models are compared by differences of 1
 
 
 class _Targets:
@@ -145,6 +150,35 @@ class DensePosterior(Posterior):
         quadratic = float((self.observations.values - mean) @ dual)
         return EvidenceTerms(len(self.observations), self._log_determinant, quadratic)
 
+    def log_evidence(self) -> float:
+        """Log density of the data; an AccuracyWarning where the kernel is not known well enough for it."""
+        error = self.log_evidence_error()
+        if error > WORTH_A_WORD:
+            warnings.warn(
+                f"beside a noise of {self.noise.min():.3g} the kernel should be exact, got one known to "
+                f"{_kernel_error(self.prior):.1g} of its variance, and the log evidence may be off by "
+                f"{error:.2g}; raise the noise, or lower tolerance= of whittle_matern",
+                AccuracyWarning,
+                stacklevel=2,
+            )
+        return super().log_evidence()
+
+    def log_evidence_error(self) -> float:
+        """By how much the log evidence may be off because the kernel is an approximation.
+
+        For |dK_ij| <= e s_i s_j, s^2 the variances: (g + e (s' |a|)^2) / (2 (1 - g)), g = e s' |T^-1| s, with
+        the dual a; infinite where g >= 1.
+        """
+        error = SAFETY * _kernel_error(self.prior)
+        if not error or not len(self.observations):
+            return 0.0
+        s = np.sqrt(np.maximum(np.diag(self.kernel), 0.0))
+        inverse = np.abs(self._solve(np.eye(len(s))))
+        g = error * float(s @ inverse @ s)
+        if g >= 1:
+            return math.inf
+        return (g + error * float(np.abs(self.dual) @ s) ** 2) / (2 * (1 - g))
+
     def evidence_derivatives(self) -> EvidenceDerivatives:
         """Derivatives of both terms: tr(T^-1 dT) and -(T^-1 y)' dT (T^-1 y)."""
         inverse, dual = self._solve(np.eye(len(self.observations))), self._centred[1]
@@ -182,6 +216,11 @@ class DensePosterior(Posterior):
         factor[old:, old:] = _factored(corner, other)
         other.kernel, other.cholesky = kernel, factor
         return other
+
+
+def _kernel_error(prior: Prior) -> float:
+    """Of a covariance, relative to the variance."""
+    return float(getattr(prior, "error", 0.0))
 
 
 def _factored(matrix: FloatArray, posterior: DensePosterior) -> FloatArray:

@@ -4,7 +4,7 @@ from functools import cached_property
 
 import numpy as np
 
-from netbo.arrays import FloatArray
+from netbo.arrays import BoolArray, FloatArray
 from netbo.errors import NumericalError
 from netbo.fem import Location
 from netbo.linalg import BlockFactor, SelectedSums, apply_stiffness, field_sign
@@ -30,6 +30,7 @@ class NodalSolution:
     ) -> None:
         self.prior, self.data, self.values, self.noise = prior, data, values, noise
         self._sums: SelectedSums | None = None
+        self._by_difference: BoolArray = np.ones(len(data.places), dtype=np.bool_)  # duals that are y - fit
 
     @cached_property
     def precisions(self) -> FloatArray:
@@ -83,6 +84,7 @@ class NodalSolution:
         node, is_alone, near = self.data.flow_nodes
         share = near * self.scale * prior.amplitude
         better = is_alone & (size[node] / share < precisions * np.maximum(abs(values), abs(fit)))
+        self._by_difference = ~better
         return np.where(better, field_sign(prior.order) * flow[node] / share, dual)
 
     @cached_property
@@ -96,6 +98,12 @@ class NodalSolution:
                 "shorten the range, raise the noise or give the mean"
             )
         return sums
+
+    @cached_property
+    def mean_loss(self) -> float:
+        """Relative rounding error of 1' T^-1 1: of what is left of 1 - fit after division by the noise."""
+        total = float(self.dual_sums[1])
+        return float(np.finfo(float).eps * np.sum(self.precisions[self._by_difference])) / total
 
     @cached_property
     def duals(self) -> FloatArray:

@@ -107,6 +107,11 @@ class ConstantVariance(KernelPrior):
     base: DensePrior
 
     @property
+    def error(self) -> float:
+        """Kernel error relative to the variance; twice that of the base, whose variances err too."""
+        return 2 * float(getattr(self.base, "error", 0.0))
+
+    @property
     def graph(self) -> MetricGraph:
         """The network."""
         return self.base.graph

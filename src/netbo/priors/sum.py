@@ -26,6 +26,11 @@ class SumPrior:
 
     parts: tuple[DensePrior, ...]
 
+    @property
+    def error(self) -> float:
+        """Kernel error relative to the variance: at most that of the worst part."""
+        return max(float(getattr(part, "error", 0.0)) for part in self.parts)
+
     def __post_init__(self) -> None:
         if not self.parts:
             raise ParameterError("a sum needs at least one prior, got none; pass sum_of(one, other)")
