@@ -5,21 +5,6 @@ from collections.abc import Iterable, Sequence
 
 FEW = 3  # examples in a report
 SHOWN = 8  # names in one sentence of a message; more are counted
-LONGEST = 80  # characters of a value in a message
-
-
-def shown(value: object) -> str:
-    """A value as a message shows it: cut to its first characters, whatever it is.
-
-    >>> shown("low"), shown(10**5000)
-    ("'low'", 'a value of type int that cannot be printed')
-    """
-    try:
-        return repr(value)[:LONGEST]
-    except Exception:  # its own repr, or a whole number of thousands of digits
-        return f"a value of type {type(value).__name__} that cannot be printed"
-
-
 SIGNIFICANT = 9  # digits of a place whose unit nobody knows: centimetres if it is degrees, or metres
 CENTIMETRE = {"m": 2, "km": 5, "ft": 2, "US ft": 2, "degrees": 7}  # decimals that tell them apart, by unit
 

@@ -27,7 +27,7 @@ from netbo.experiments.runner import Progress, all_runs, tidy, write_table
 from netbo.experiments.statistics import effects, iterations_to, regret_array, summarize
 from netbo.experiments.workers import open_workers
 from netbo.geometry import Point, Points
-from netbo.optimize import Optimizer, RandomDesign
+from netbo.optimize import Optimizer
 from netbo.problems import SUITE, Problem, SuiteProblem, suite_problem
 
 TOLERANCE = 0.01  # of the spread of the values: a regret that people would call found
@@ -295,8 +295,3 @@ def compare(
 def _answers(runs: Mapping[tuple[Repeatable, int], Run]) -> pd.DataFrame:
     rows = [{**cell.labels, "seed": seed, **run.answers} for (cell, seed), run in runs.items()]
     return pd.DataFrame(rows, columns=["problem", "method", "seed", *ANSWERS])
-
-
-def at_random(problem: Problem, seed: int) -> Searcher:
-    """Random search, uniform in length: what every method must beat."""
-    return Optimizer(problem.graph, seed=seed, noise=problem.noise, design=RandomDesign(10**6))
