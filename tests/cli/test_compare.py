@@ -20,6 +20,8 @@ def test_two_methods_on_one_problem(tmp_path):
     assert shown.exit_code == 0, shown.output
     assert {line.split()[0] for line in shown.stdout.splitlines()[1:3]} == {"random", "max-variance"}
     assert len(pd.read_parquet(tmp_path / "table.parquet")) == 2 * 2 * 10
+    assert len(pd.read_parquet(tmp_path / "answers.parquet")) == 2 * 2
+    assert (tmp_path / "leaderboard.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_method_of_ones_own_is_a_function_that_makes_it(tmp_path, monkeypatch):

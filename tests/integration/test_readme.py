@@ -33,8 +33,9 @@ def test_the_example_of_the_readme_runs(capsys):
 
 
 def test_the_example_of_the_page_on_comparisons_runs(capsys):
-    (example,) = blocks(ROOT / "docs" / "compare.md", "python")
+    example = "\n".join(blocks(ROOT / "docs" / "compare.md", "python"))
     exec(compile(example, "compare.md", "exec"), {})
+    plt.close("all")
 
     assert re.search(r"default +\d\.\d+ +\d\.\d+", capsys.readouterr().out)
 

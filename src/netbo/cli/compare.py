@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import matplotlib.pyplot as plt
 from rich.console import Console
 from rich.table import Table
 
@@ -51,7 +52,7 @@ def compare(
 
     A METHOD is default, a preset (paper, paper-euclidean), an acquisition (thompson, ucb, noisy-ei, log-ei,
     max-variance, random), or MODULE:FUNCTION: a function of (problem, seed) that returns an object with ask
-    and tell.
+    and tell. Methods, problems and repetitions can be added later to the folder of a comparison.
 
     \b
     netbo compare default random --problem 'tree-40/*' --reps 2 --budget 20
@@ -65,7 +66,11 @@ def compare(
     console = Console(highlight=False, soft_wrap=True)
     console.print(board_of(found))
     _print_losses(found, console)
-    console.print(f"every evaluation: {out / 'table.parquet'}", markup=False)
+    picture = out / "leaderboard.png"
+    figure = found.plot()
+    figure.savefig(picture, dpi=150)
+    plt.close(figure)
+    console.print(f"every evaluation: {out / 'table.parquet'}; picture: {picture}", markup=False)
 
 
 def method_of(name: str) -> Method:
@@ -102,14 +107,15 @@ def problems_of(patterns: Sequence[str], *, locked: bool) -> list[Any]:
 
 def board_of(found: Comparison) -> Table:
     """The leaderboard for people."""
-    board = found.leaderboard()
+    formats = {"reached": "{:.0%}", "evaluations": "{:.1f}", "rank": "{:.2f}", "ms an ask": "{:.3g}"}
+    board = found.leaderboard().drop(columns=["low", "high"])
     table = Table(box=None, pad_edge=False)
     table.add_column("method")
     for name in board.columns[1:]:
         table.add_column(str(name), justify="right")
-    for row in board.itertuples(index=False):
-        shares = (f"{each:.2%}" for each in row[4:])
-        table.add_row(str(row[0]), f"{row[1]:.0%}", f"{row[2]:.1f}", f"{row[3]:.2f}", *shares)
+    for row in board.to_dict("records"):
+        figures = (formats.get(str(name), "{:.2%}").format(row[name]) for name in board.columns[1:])
+        table.add_row(str(row["method"]), *figures)
     return table
 
 

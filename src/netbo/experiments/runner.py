@@ -152,12 +152,12 @@ def tidy(
     return pd.concat(parts, ignore_index=True)
 
 
-def write_table(table: pd.DataFrame, out: Path) -> None:
-    """table.parquet and table.csv."""
+def write_table(table: pd.DataFrame, out: Path, name: str = TABLE) -> None:
+    """The table as Parquet and CSV."""
     require("pyarrow", extra="paper", purpose="writing Parquet")
-    with replacing(out / f"{TABLE}.parquet") as unfinished:
+    with replacing(out / f"{name}.parquet") as unfinished:
         table.to_parquet(unfinished, index=False)
-    write_csv(out / f"{TABLE}.csv", table)
+    write_csv(out / f"{name}.csv", table)
 
 
 def _finished(

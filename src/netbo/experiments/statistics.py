@@ -137,7 +137,7 @@ def effects(
     for method in [name for name in is_found["method"].drop_duplicates() if name != reference]:
         gain = (wide[method] - wide[reference]).dropna()
         groups = [part.to_numpy() for _, part in gain.groupby(posing[:-1])]
-        low, high = _bootstrap(groups, rng)
+        low, high = bootstrap_interval(groups, rng)
         mean = float(np.mean([part.mean() for part in groups])) if groups else np.nan
         rows.append(
             {
@@ -152,8 +152,8 @@ def effects(
     return pd.DataFrame(rows)
 
 
-def _bootstrap(groups: Sequence[np.ndarray], rng: np.random.Generator) -> tuple[float, float]:
-    """Ends of the 95 % interval of the mean of the groups' means."""
+def bootstrap_interval(groups: Sequence[np.ndarray], rng: np.random.Generator) -> tuple[float, float]:
+    """Ends of the 95 % interval of the mean of the groups' means, by drawing groups and what is in them."""
     if not groups:
         return np.nan, np.nan
     means = np.empty((RESAMPLES, len(groups)))
