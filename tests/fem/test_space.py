@@ -100,6 +100,14 @@ def test_a_point_almost_at_a_node_is_the_node():
     assert fraction[2] == pytest.approx(1e-8, rel=1e-5)
 
 
+def test_a_point_near_a_vertex_is_a_place_of_its_own():
+    """Coarse cells: 1e-10 of one is far more than the rounding of z, and exact values tell them apart."""
+    space = FiniteElementSpace(netbo.interval(1.0), np.array([2]))
+    fraction = space.locate(Points([0, 0], [3e-11, 1e-13])).fraction
+
+    assert_allclose(fraction, [6e-11, 0.0], rtol=1e-9)
+
+
 def test_cells_are_numbered_edge_by_edge():
     graph = MetricGraph([0, 1], [1, 2], [1.0, 2.0])
     space = FiniteElementSpace.build(graph, max_cell=0.5)

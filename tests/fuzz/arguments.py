@@ -42,7 +42,8 @@ HOOKS = ("callbacks", "stop")  # functions of the user's: what they raise when t
 
 LEFT_OUT = {
     # between layers, of arrays that were checked before
-    "along_edges", "distinct_places", "draw_path", "extremes", "field_columns", "field_covariance",
+    "along_edges", "distinct_places", "draw_path", "extremes", "field_columns",
+    "field_sources", "field_covariance",
     "gaussian_samples", "graph_facts", "interpolated_variance", "log_expected_improvement", "nearest_nodes",
     "as_place", "as_places", "is_pair", "place_keys", "place_vertices", "score_function", "thumbnail",
     # the paper's own problems and whole experiments: minutes a call

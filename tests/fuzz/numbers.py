@@ -5,6 +5,7 @@ matrices of hats or exact ones as power series in s = kappa^2 (ball arithmetic o
 the covariance for p = 2 alpha its coefficient p - 1, and t x t formulas for the rest.
 """
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,9 +16,11 @@ from flint import arb, arb_mat, arb_series, ctx
 
 import netbo
 from netbo import ESTIMATED, FiniteElementSpace, Matern, MetricGraph, Observations, Points
+from netbo.errors import AccuracyWarning, NumericalError
 
 TOLERANCE = 1e-8  # of the prior's variance, of the largest value, of the evidence or 1
-BITS = 320
+BITS, EXTREME_BITS = 320, 1500
+EXTREME_TOLERANCE = 1e-6  # of extreme cases, beyond which there must be a warning
 KINDS = ("lumped", "consistent", "exact")
 
 
@@ -105,9 +108,9 @@ def ours(case: Case) -> Answers:
     return Answers(prior.covariance(x, x), posterior.mean(x), posterior.variance(x), posterior.log_evidence())
 
 
-def truth(case: Case) -> Answers:
+def truth(case: Case, bits: int = BITS) -> Answers:
     """The answers in arbitrary precision."""
-    ctx.prec = BITS
+    ctx.prec = bits
     points = Points.concatenate([case.data.points, case.asked])
     basis, elements, size = (_exact_mesh if case.kind == "exact" else _hat_mesh)(case, points)
     kernel = basis * _covariance(case, elements, size) * basis.transpose()
@@ -141,7 +144,7 @@ def truth(case: Case) -> Answers:
 def _float(ball: arb) -> float:
     """A ball's middle; it must be known to far more digits than are compared."""
     value = float(ball)
-    assert float(ball.rad()) <= 1e-20 * max(abs(value), 1e-200), f"{BITS} bits are not enough: {ball}"
+    assert float(ball.rad()) <= 1e-20 * max(abs(value), 1e-200), f"{ctx.prec} bits are not enough: {ball}"
     return value
 
 
@@ -237,12 +240,12 @@ def _coefficients(series: arb_series, p: int) -> list[arb]:
     return found + [arb(0)] * (p - len(found))
 
 
-def errors(case: Case) -> dict[str, float]:
+def errors(case: Case, bits: int = BITS) -> dict[str, float]:
     """By how much the answers differ, each in its own unit."""
-    found, exact = ours(case), truth(case)
+    found, exact = ours(case), truth(case, bits)
     size = float(np.diag(exact.prior).max())
     spread = float(np.append(exact.variance, size).max())
-    value = float(np.abs(case.data.values).max(initial=case.matern.sigma))
+    value = float(np.abs(np.append(case.data.values, exact.mean)).max(initial=case.matern.sigma))
     return {
         "kernel": float(np.abs(found.prior - exact.prior).max()) / size,
         "mean": float(np.abs(found.mean - exact.mean).max()) / value,
@@ -260,7 +263,33 @@ def wrong_cases(n: int, seed: int, spread: Spread = MODERATE) -> Iterator[tuple[
             yield case, found
 
 
+def extreme_cases(n: int, seed: int) -> Iterator[tuple[Case, dict[str, float], bool]]:
+    """Extreme cases farther from the truth than their tolerance, and whether that was said."""
+    for number in range(n):
+        case = random_case(seed, number, EXTREME)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            try:
+                found = errors(case, EXTREME_BITS)
+            except NumericalError:  # no answer is no wrong answer
+                continue
+        if not max(found.values()) <= EXTREME_TOLERANCE:
+            yield case, found, any(issubclass(each.category, AccuracyWarning) for each in said)
+
+
 def fuzz(n: int = 10_000, seed: int = 0) -> dict[str, object]:
-    """The long form: how many cases, and those that are wrong."""
+    """The long form: how many cases, and those that are wrong; of half as many extreme ones, wrong unsaid."""
     wrong = [f"{case}: {found}" for case, found in wrong_cases(n, seed)]
-    return {"cases": n, "seed": seed, "tolerance": TOLERANCE, "wrong": wrong}
+    extreme = list(extreme_cases(n // 2, seed))
+    return {
+        "cases": n,
+        "seed": seed,
+        "tolerance": TOLERANCE,
+        "extreme": {
+            "cases": n // 2,
+            "tolerance": EXTREME_TOLERANCE,
+            "beyond it": len(extreme),
+            "of these with a warning": sum(is_said for _, _, is_said in extreme),
+        },
+        "wrong": wrong + [f"{case}: {found}, not a word" for case, found, is_said in extreme if not is_said],
+    }

@@ -9,6 +9,13 @@ def test_random_graphs_and_data_agree_with_arbitrary_precision():
     assert not wrong
 
 
+def test_extreme_cases_are_right_to_1e_6_or_say_that_they_are_not():
+    """Lengths from 1e-12 to 1e12, noise down to 1e-12, points within 1e-10 of a vertex."""
+    silent = [f"{case}: {found}" for case, found, is_said in numbers.extreme_cases(200, 3) if not is_said]
+
+    assert not silent
+
+
 def test_bad_arguments_end_in_a_sentence_and_change_nothing():
     assert not arguments.wrong_cases(800, seed=2026)
 

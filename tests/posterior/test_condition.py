@@ -252,18 +252,91 @@ def test_no_matrix_over_observations_is_formed():
     assert peak < 6e6
 
 
-def test_noise_below_what_a_cell_can_hold_is_raised_with_a_word():
-    """A value inside a cell ties two nodes: at 1e-20 the digits of their difference would be lost."""
+def coarse_prior(alpha=1.0, **options):
     space = netbo.FiniteElementSpace.build(netbo.interval(3.0), max_cell=0.5)
-    prior = netbo.whittle_matern(space, netbo.Matern(alpha=1.0, range=1.0, sigma=2.0))
-    x = space.graph.points(0, [0.2, 0.9, 1.7, 2.6])
-    values, questions = [0.1, 0.9, 0.3, 0.7], space.graph.points(0, [0.0, 0.4, 1.3, 3.0])
-    with pytest.warns(AccuracyWarning, match=r"3 observations inside cells .* at least 1e-13"):
+    return netbo.whittle_matern(space, netbo.Matern(alpha=alpha, range=1.0, sigma=2.0), **options)
+
+
+def test_noise_below_what_a_crowded_cell_can_hold_is_raised_with_a_word():
+    """Two exact values inside a cell tell the third: what it says beyond them is lost at 1e-20."""
+    prior = coarse_prior()
+    x = prior.graph.points(0, [0.6, 0.7, 0.9, 2.6])
+    values, questions = [0.1, 0.9, 0.3, 0.7], prior.graph.points(0, [0.0, 0.4, 1.3, 3.0])
+    with pytest.warns(AccuracyWarning, match=r"3 observations in crowded cells .* at least 1e-13"):
         floored = netbo.condition(prior, netbo.Observations(x, values, [1e-20, 1e-20, 1e-20, 0.1]))
     same = netbo.condition(prior, netbo.Observations(x, values, [4e-13, 4e-13, 4e-13, 0.1]))
 
-    assert_array_equal(floored.mean(questions), same.mean(questions))
     assert_array_equal(floored.noise, same.noise)
+    with pytest.warns(AccuracyWarning, match="values should agree where the field can hardly differ"):
+        assert_array_equal(floored.mean(questions), same.mean(questions))
+
+
+def test_so_many_values_inside_cells_that_their_columns_fill_the_memory_have_the_floor(monkeypatch):
+    monkeypatch.setattr("netbo.posterior.border.MOST_ENTRIES", 10)
+    prior = coarse_prior()
+    x = prior.graph.points(0, [0.2, 1.7])
+    with pytest.warns(AccuracyWarning, match=r"2 observations in crowded cells .* at least 1e-13"):
+        posterior = netbo.condition(prior, netbo.Observations(x, [0.1, 0.3], 1e-20))
+
+    assert_array_equal(posterior.noise, 4e-13)
+
+
+@pytest.mark.parametrize("constant", [False, True], ids=["as it is", "constant variance"])
+def test_paths_and_extensions_know_exact_values_inside_cells(constant):
+    """Paths pass through the values; their spread elsewhere is the posterior's, to 4 standard errors."""
+    prior = coarse_prior(constant_variance=constant)
+    points, x = prior.graph.points(0, [0.2, 0.9, 1.0, 2.6]), prior.graph.points(0, [0.5, 1.3, 2.2])
+    data = netbo.Observations(points, [0.1, 0.9, 0.3, 0.7], [1e-18, 1e-18, 0.2, 1e-18])
+    posterior = netbo.condition(prior, data, mean=ESTIMATED)
+    rng = np.random.default_rng(5)
+    paths = posterior.sample(Points.concatenate([points, x]), rng, n=3000)
+    first = netbo.condition(
+        prior, netbo.Observations(points[:2], data.values[:2], data.noise[:2]), mean=ESTIMATED
+    )
+    grown = first.extend(netbo.Observations(points[2:], data.values[2:], data.noise[2:]))
+
+    assert_allclose(paths[:, [0, 1, 3]], np.tile(data.values[[0, 1, 3]], (3000, 1)), atol=1e-7)
+    assert_allclose(paths[:, 4:].std(axis=0), posterior.std(x), rtol=4 / np.sqrt(2 * 3000))
+    assert_allclose(posterior.covariance(x, x).diagonal(), posterior.variance(x), rtol=1e-12)
+    assert_allclose(grown.mean(x), posterior.mean(x), rtol=1e-11)
+    assert_allclose(grown.std(x), posterior.std(x), rtol=1e-11)
+
+
+@pytest.mark.parametrize("constant", [False, True], ids=["as it is", "constant variance"])
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 1.5, 2.0])
+def test_leaving_exact_values_inside_cells_out_is_conditioning_on_the_others(alpha, constant):
+    prior = coarse_prior(alpha, constant_variance=constant)
+    points = prior.graph.points(0, [0.2, 0.9, 1.0, 2.6])
+    data = netbo.Observations(points, [0.1, 0.9, 0.3, 0.7], [1e-16, 1e-16, 1e-16, 0.2])
+    found = netbo.condition(prior, data).leave_one_out()
+    for index in range(4):
+        rest = np.delete(np.arange(4), index)
+        others = netbo.condition(prior, netbo.Observations(points[rest], data.values[rest], data.noise[rest]))
+
+        assert found.mean[index] == pytest.approx(others.mean(points[[index]])[0], rel=1e-9)
+        expected = others.variance(points[[index]])[0] + data.noise[index]
+        assert found.variance[index] == pytest.approx(expected, rel=1e-9)
+
+
+def test_values_that_contradict_each_other_are_said():
+    """Two exact values 1e-9 of the range apart that differ by 1: duals of 1e9 of both signs make the mean."""
+    graph = netbo.MetricGraph([0, 1, 2], [1, 2, 3], [1.0, 1e-11, 1.0])
+    prior = netbo.whittle_matern(graph, netbo.Matern(alpha=1.5, range=1.0))
+    points, x = graph.points([0, 2], [1.0, 0.0]), graph.points(0, 0.5)
+    with pytest.warns(AccuracyWarning, match=r"got ones that contradict .* raise the noise"):
+        netbo.condition(prior, netbo.Observations(points, [0.0, 1.0], 1e-16)).mean(x)
+
+    netbo.condition(prior, netbo.Observations(points, [0.0, 1.0], 1e-3)).mean(x)
+
+
+def test_an_evidence_of_which_rounding_leaves_little_is_said():
+    """Two exact values 1e-7 of a cell apart, which agree: what the second one adds is lost in rounding."""
+    prior = coarse_prior()
+    points = prior.graph.points(0, [0.7, 0.7 + 5e-8])
+    with pytest.warns(AccuracyWarning, match=r"the log evidence should keep six digits.* raise the noise"):
+        netbo.condition(prior, netbo.Observations(points, [0.5, 0.5], 1e-18)).log_evidence()
+
+    netbo.condition(prior, netbo.Observations(points, [0.5, 0.5], 1e-6)).log_evidence()
 
 
 def test_noise_at_nodes_may_be_as_small_as_one_likes():
@@ -277,17 +350,31 @@ def test_noise_at_nodes_may_be_as_small_as_one_likes():
     assert np.isfinite(posterior.log_evidence())
 
 
-def test_a_mean_whose_variance_keeps_no_digits_is_said():
-    """On a loop of 1e-8 a field of range 8e6 varies by 1e12, beside which noise of 0.8 is next to none.
+def test_the_variance_of_an_estimated_mean_keeps_its_digits_beside_a_field_that_varies_far_more():
+    """On a loop of 1e-8 a field of range 8e6 varies by 1e14, beside which noise of 0.8 is next to none.
 
-    Elsewhere the variance is that of the mean: what rounding leaves of 1 - fit, over the noise.
+    Both values are then of one variable, of variance v = 1 / (kappa^3 tau^2 length): that of the mean is
+    v + 0.8 / 2, and far away, where the values tell nothing, the field's own is added.
     """
     graph = netbo.MetricGraph([0, 0, 1], [0, 0, 1], [7e-8, 5e-9, 1e10])
     space = netbo.FiniteElementSpace(graph, np.array([2, 4, 2]))
-    prior = netbo.whittle_matern(space, netbo.Matern(1.5, kappa=4.4e-7, sigma=1.0))
+    matern = netbo.Matern(1.5, kappa=4.4e-7, sigma=1.0)
+    prior = netbo.whittle_matern(space, matern)
     data = netbo.Observations(graph.points([1, 0], fraction=[0.38, 0.7505]), [0.1, -0.1], 0.8)
     far = graph.points(2, fraction=0.5)
-    with pytest.warns(AccuracyWarning, match=r"an estimated mean should keep two digits .* shorten the"):
-        netbo.condition(prior, data, mean=ESTIMATED).variance(far)
+    posterior = netbo.condition(prior, data, mean=ESTIMATED)
+    v = 1 / (matern.kappa**6 * matern.tau**2 * 7.5e-8)
 
-    netbo.condition(prior, data, mean=0.0).variance(far)
+    assert posterior.variance(far)[0] == pytest.approx(v + 0.4 + prior.variance(far)[0], rel=1e-9)
+
+
+def test_a_mean_whose_variance_keeps_no_digits_is_said():
+    """Where the variance is made constant, no equation is known for 1 - fit: it stays a difference."""
+    prior = coarse_prior(constant_variance=True)
+    data = netbo.Observations(prior.space.nodes[[0, 2]], [0.1, -0.1], 1e-14)
+    far = netbo.condition(prior, data, mean=ESTIMATED).prior.space.nodes[[4]]
+    long = netbo.condition(prior.rescaled(range=1e9), data, mean=ESTIMATED)
+    with pytest.warns(AccuracyWarning, match=r"an estimated mean should keep two digits .* shorten the"):
+        long.variance(far)
+
+    netbo.condition(prior.rescaled(range=1e9), data, mean=0.0).variance(far)

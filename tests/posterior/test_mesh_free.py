@@ -254,10 +254,20 @@ def test_slopes_of_a_constant_variance_are_refused():
         posterior.variance_slope(x)
 
 
+def test_the_mean_of_a_field_that_is_constant_to_rounding_has_the_variance_of_the_field():
+    """1' T^-1 1 = kappa^4 tau^2 length, of which 1 - fit keeps no digit."""
+    graph, matern = netbo.interval(1.0), Matern(1.0, range=1e6)
+    data = Observations(graph.points(0, [0.2, 0.7]), [1.0, 1.0])
+    posterior = condition(netbo.whittle_matern(graph, matern), data, regularization=1e-13, mean=ESTIMATED)
+
+    assert_allclose(posterior.mean(data.points), 1.0, rtol=1e-12)
+    assert posterior.mean_precision == pytest.approx(matern.kappa**4 * matern.tau**2, rel=1e-6)
+
+
 def test_a_mean_that_rounding_hides_is_refused():
-    """A field that is constant to rounding says nothing of its own mean: 1' T^-1 1 is lost, not negative."""
+    """A field made constant in variance and all but constant: 1' T^-1 1 is lost, not negative."""
     graph = netbo.interval(1.0)
-    prior = netbo.whittle_matern(graph, Matern(1.0, range=1e6))
+    prior = netbo.whittle_matern(graph, Matern(1.0, range=1e9), constant_variance=True)
     data = Observations(graph.points(0, [0.2, 0.7]), [1.0, 1.0])
     posterior = condition(prior, data, regularization=1e-17, mean=ESTIMATED)
 

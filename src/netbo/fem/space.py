@@ -16,7 +16,8 @@ from netbo.linalg import Topology
 
 _ROUNDING = 1e-12  # an edge of exactly n cells, up to rounding, gets n and not n + 1
 NODE_BYTES = 400  # of a search with one model; 330 were measured with 400,000 nodes, more with rougher priors
-NODE_TOLERANCE = 1e-10  # relative to the cell; a point nearer to a node is the node
+NODE_TOLERANCE = 1e-12  # relative to the edge; a point nearer to a node is the node
+NODE_TOLERANCE_IN_CELLS = 1e-10  # the most of a cell that may be
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,8 @@ class FiniteElementSpace:
         n_cells = self.cells[x.edge]
         along = x.z / self.graph.lengths[x.edge] * n_cells
         whole = np.rint(along)
-        along = np.where(np.abs(along - whole) < NODE_TOLERANCE, whole, along)
+        near = np.minimum(NODE_TOLERANCE * n_cells, NODE_TOLERANCE_IN_CELLS)
+        along = np.where(np.abs(along - whole) < near, whole, along)
         position = np.minimum(along.astype(np.int64), n_cells - 1)
         first = self.topology.offsets[x.edge]
         vertices = self.graph.n_vertices

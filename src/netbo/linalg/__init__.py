@@ -13,6 +13,7 @@ from netbo.linalg.factor import (
 )
 from netbo.linalg.field_noise import FieldNoise
 from netbo.linalg.forms import (
+    add_outer_sums,
     apply_stiffness,
     derivative_form,
     derivative_trace,
@@ -41,6 +42,7 @@ __all__ = [
     "ShiftedHats",
     "ShiftedHyperbolic",
     "Topology",
+    "add_outer_sums",
     "apply_stiffness",
     "closed_form_power",
     "derivative_form",

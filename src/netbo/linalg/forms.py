@@ -46,8 +46,13 @@ def derivative_form(topology: Topology, elements: Elements, x: FloatArray) -> fl
     """The quadratic form x' (dS/ds) x for a block vector x (N, p)."""
     order = x.shape[1]
     sums = np.zeros((2, topology.n_elements, packed_size(order)))
-    edges_then_vertices(_outer_chains, topology.offsets, topology.arrays, x, sums[0], sums[1])
+    add_outer_sums(topology, x, sums)
     return derivative_trace(elements, order, sums[0], sums[1])
+
+
+def add_outer_sums(topology: Topology, x: FloatArray, sums: FloatArray) -> None:
+    """Add to the sums of `SelectedSums`, (2, n_elements, p (p + 1) / 2), those of x x' for x (N, p)."""
+    edges_then_vertices(_outer_chains, topology.offsets, topology.arrays, x, sums[0], sums[1])
 
 
 def apply_stiffness(

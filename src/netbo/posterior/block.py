@@ -11,16 +11,18 @@ from netbo.errors import AccuracyWarning, ParameterError
 from netbo.geometry import Points
 from netbo.linalg import BlockFactor, derivative_form, derivative_trace, field_sign
 from netbo.posterior.base import EvidenceDerivatives, EvidenceTerms, Gradient, Mean, Posterior
+from netbo.posterior.border import BorderedFactor, fits_a_border, stiff_places
 from netbo.posterior.mesh_data import CentredValues, MeshData
-from netbo.posterior.nodal_solution import NodalSolution
+from netbo.posterior.nodal_solution import LARGEST_MEAN_LOSS, NodalSolution
 from netbo.posterior.observations import Observations
 from netbo.posterior.rank_one import NodalState, Step, Updated
 from netbo.priors import FiniteElementPrior, Prior, field_covariance, interpolated_variance
 
 REFRESH = 16  # observations added by rank one before the next one factors anew
-LARGEST_MEAN_LOSS = 1e-2  # relative, of the variance of an estimated mean, before something is said
+LARGEST_VARIANCE_LOSS = 1e-2  # relative, of the variance of an estimated mean, before something is said
+LARGEST_EVIDENCE_LOSS = 1e-6  # of the log evidence, or of 1
 LEAST_NOISE = 1e-60  # in units of sigma^2: of a smooth field with a long range 1e-30 still shows
-LEAST_NOISE_INSIDE = 1e-13  # of points inside cells, which tie two nodes: below, the rest of the cell is lost
+LEAST_NOISE_INSIDE = 1e-13  # of three or more points inside one cell, of which two would tell the others
 
 
 class BlockPosterior(Posterior):
@@ -49,6 +51,7 @@ class BlockPosterior(Posterior):
         self.values = values or CentredValues.of(observations, self.data, self.noise, mean)
         self.solution = NodalSolution(prior, self.data, self.values, self.noise)
         self.nodal: NodalState = nodal or self.solution
+        self._mean_is_said = False
 
     @property
     def factor(self) -> BlockFactor:
@@ -65,7 +68,7 @@ class BlockPosterior(Posterior):
     @property
     def mean_precision(self) -> float:
         """1' T^-1 1."""
-        if self.nodal is self.solution and self.solution.mean_loss > LARGEST_MEAN_LOSS:
+        if self.nodal is self.solution and self.solution.mean_loss > LARGEST_VARIANCE_LOSS:
             warnings.warn(
                 f"an estimated mean should keep two digits of its variance, got an error of "
                 f"{self.solution.mean_loss:.1g}: the field varies far more than the noise "
@@ -78,11 +81,42 @@ class BlockPosterior(Posterior):
 
     def field_mean(self, x: Points) -> FloatArray:
         """k(x)' T^-1 (y - m), (n,)."""
+        self.say_mean_loss()
         at, means = self.prior.space.locate(x), self.nodal.means
         field = at.interpolate(means.values)
         if self._mean_is_estimated:
             field = field - means.shift * at.interpolate(means.ones)
         return self.prior.scale(at) * field
+
+    def say_mean_loss(self) -> None:
+        """Warn, once, if values contradict each other so much that the mean keeps few digits."""
+        if self._mean_is_said or self.nodal is not self.solution:
+            return
+        self._mean_is_said = True
+        loss = self.solution.mean_loss_of(self.observations.points)
+        if loss > LARGEST_MEAN_LOSS:
+            warnings.warn(
+                "values should agree where the field can hardly differ, got ones that contradict each other "
+                f"beside a noise of {self.noise.min():.3g}: the mean may be off by {loss:.1g} of them; "
+                "raise the noise, shorten the range, or look at the values",
+                AccuracyWarning,
+                stacklevel=4,
+            )
+
+    def log_evidence(self) -> float:
+        """Log density of the data; an AccuracyWarning where rounding leaves little of it."""
+        quadratic, loss = self.solution.refined_quadratic()
+        evidence = super().log_evidence() - (quadratic - self.solution.quadratic) / 2
+        loss = (loss + self.solution.determinant_loss) / 2
+        if loss > LARGEST_EVIDENCE_LOSS * max(1.0, abs(evidence)):
+            warnings.warn(
+                f"the log evidence should keep six digits, got {evidence:.6g} known to about {loss:.1g}: the "
+                f"field varies far more than the noise ({self.noise.min():.3g}) where it was measured; raise "
+                "the noise, shorten the range, or put nearly noiseless values at nodes",
+                AccuracyWarning,
+                stacklevel=2,
+            )
+        return evidence
 
     def field_of_ones(self, x: Points) -> FloatArray:
         """k(x)' T^-1 1, (n,)."""
@@ -105,11 +139,16 @@ class BlockPosterior(Posterior):
         """n draws of the field minus its mean, (n, len(x))."""
         prior, solution, at = self.prior, self.solution, self.prior.space.locate(x)
         spread = prior.amplitude * solution.scale * np.sqrt(solution.precisions)
-        paths = np.empty((n, len(x)))
+        paths, is_load = np.empty((n, len(x))), np.ones(len(spread), dtype=np.bool_)
+        is_load[solution.border] = False
         for path in paths:
             kick = np.zeros(prior.space.n_nodes)
-            self.data.spread_to_nodes(kick, spread * rng.standard_normal(len(spread)))
+            kicks = spread * rng.standard_normal(len(spread))
+            self.data.spread_to_nodes(kick, np.where(is_load, kicks, 0.0))
             path[:] = prior.path(self.factor, at, rng, kick)
+            if isinstance(self.factor, BorderedFactor):
+                towards = self.factor.response((kicks / solution.weight)[solution.border])
+                path[:] = path + prior.scale(at) * at.interpolate(towards)
         return paths
 
     def information_gain(self) -> float:
@@ -134,9 +173,8 @@ class BlockPosterior(Posterior):
     def evidence_terms(self) -> EvidenceTerms:
         """log|T| and (y - m)' T^-1 (y - m)."""
         solution = self.solution
-        explained = float(self.values.merged[0] @ solution.about_mean(solution.merged_duals))
         log_determinant = 2 * solution.information_gain + float(np.log(self.noise).sum())
-        return EvidenceTerms(len(self.observations), log_determinant, self._scatter + explained)
+        return EvidenceTerms(len(self.observations), log_determinant, self._scatter + solution.quadratic)
 
     @property
     def _scatter(self) -> float:
@@ -157,7 +195,7 @@ class BlockPosterior(Posterior):
         trace -= p * unit.stiffness_trace
         x = solution.about_mean(solution.blocks)
         form = field_sign(p) * derivative_form(unit.mesh.topology, unit.elements, x) / prior.amplitude
-        leverage = solution.weight * interpolated_variance(selected, self.data.places)
+        leverage = solution.leverage
         fit = solution.about_mean(self.values.merged) - dual / solution.precisions
         stretch = prior.scale_derivative(self.data.places)
         noise = self._noise_derivatives(leverage, dual)
@@ -219,6 +257,8 @@ class BlockPosterior(Posterior):
         prior, everything = self.prior, self.observations.joined(new)
         data = MeshData.through(prior.space, everything.points)
         noise = _floored(everything.noise_variances(self.regularization), prior, data)
+        if len(stiff_places(prior, data, data.distinct.precisions(noise))):
+            return self._with_more(new)
         at, centre = data.at[len(self.observations) :], self.values.centre
         scale = float(prior.scale(at)[0])
         step = Step(
@@ -242,5 +282,9 @@ class BlockPosterior(Posterior):
 
 def _floored(noise: FloatArray, prior: FiniteElementPrior, data: MeshData) -> FloatArray:
     """Noise variances that leave the block system its digits; `condition` says where that is felt."""
-    least = np.where(data.at.fraction > 0, LEAST_NOISE_INSIDE, LEAST_NOISE) * prior.sigma**2
+    least = np.full(len(noise), LEAST_NOISE)
+    if not data.places.is_at_nodes:
+        depend = data.is_crowded if fits_a_border(prior, data) else data.at.fraction > 0
+        least[depend] = LEAST_NOISE_INSIDE
+    least *= prior.sigma**2
     return noise if np.all(noise >= least) else np.maximum(noise, least)

@@ -57,9 +57,10 @@ def condition(
 
     Notes
     -----
-    With a finite element prior the evidence is exact to rounding for every noise at the nodes; for points
-    inside cells it loses about 1e-16 sigma^2 / lambda, so put nearly noiseless points at nodes. Noise below
-    1e-13 sigma^2 there is taken as that much, with an AccuracyWarning.
+    With a finite element prior noise may be as small as one likes, at nodes and inside cells, but for three
+    or more points inside one cell, of which two tell the others: there noise below 1e-13 sigma^2 is taken as
+    that much, with an AccuracyWarning. Another one says where values that contradict each other, or a range
+    far beyond the network, leave few digits of the mean or of the evidence.
 
     Examples
     --------
@@ -100,9 +101,9 @@ def _say_floor(posterior: BlockPosterior) -> None:
     n_raised = int(np.count_nonzero((given < posterior.noise) & (posterior.data.at.fraction > 0)))
     if n_raised:
         warnings.warn(
-            f"{counted(n_raised, 'observation')} inside cells of the mesh should have noise of at least "
-            f"{LEAST_NOISE_INSIDE:g} of the variance of the field, got less, and that much is taken; "
-            "put them at nodes, or condition the mesh-free prior, which has a node at every point",
+            f"{counted(n_raised, 'observation')} in crowded cells of the mesh should have noise of at least "
+            f"{LEAST_NOISE_INSIDE:g} of the variance of the field, got less, and that much is taken; refine "
+            "the mesh, or condition the mesh-free prior, which has a node at every point",
             AccuracyWarning,
             stacklevel=3,
         )

@@ -49,28 +49,42 @@ class MeshData:
         """Locations of the distinct observations."""
         return self.at[self.distinct.first]
 
-    @cached_property
-    def flow_nodes(self) -> FlowNodes:
-        """The nodes at which a dual may be read from K x."""
-        places = self.places
-        ends = np.concatenate([places.left, places.right[places.fraction > 0]])
+    def flow_nodes(self, border: IntArray) -> FlowNodes:
+        """The nodes at which a dual may be read from K x, where those of the border are known."""
+        places, rest = self.places, self.places[np.delete(np.arange(len(self.places)), border)]
+        ends = np.concatenate([rest.left, rest.right[rest.fraction > 0]])
         visits = np.bincount(ends, minlength=self.mesh.n_nodes)
         to_right = places.fraction > 0.5
         node = np.where(to_right, places.right, places.left)
         share = np.where(to_right, places.fraction, 1 - places.fraction)
         return FlowNodes(node, visits[node] == 1, share)
 
+    def moved(self, points: Points) -> FloatArray:
+        """By what share of a cell observations taken for nodes lie beside them, (n,)."""
+        x, mesh = self.mesh.graph.bind(points), self.mesh
+        lengths, node = mesh.graph.lengths[x.edge], self.at.left
+        to_end = np.minimum(x.z, lengths - x.z)
+        aside = np.where(node < mesh.graph.n_vertices, to_end, abs(x.z - mesh.nodes.z[node]))
+        return np.where(self.at.fraction > 0, 0.0, aside / mesh.cell_ends[2][self.at.cell])
+
+    @cached_property
+    def is_crowded(self) -> BoolArray:
+        """Which observations lie inside a cell with more than two such places: these depend on each other."""
+        inside = self.places.fraction > 0
+        count = np.bincount(self.places.cell[inside], minlength=self.mesh.topology.n_cells)
+        return (self.at.fraction > 0) & (count[self.at.cell] > 2)
+
     def spread_to_nodes(self, nodal: FloatArray, weight: FloatArray) -> None:
         """Add sum of weight e(x) over the distinct places to a nodal vector."""
         _spread(nodal, self.places, weight)
 
-    def load(self, weight: FloatArray, without: int | None = None) -> Load:
-        """D = sum of weight e(x) e(x)' over the distinct places, or over all but one of them.
+    def load(self, weight: FloatArray, without: IntArray) -> Load:
+        """D = sum of weight e(x) e(x)' over the distinct places, or over all but some of them.
 
         Row sums at the nodes, products of both entries inside cells.
         """
         places = self.places
-        if without is not None:
+        if len(without):
             rest = np.delete(np.arange(len(places)), without)
             places, weight = places[rest], weight[rest]
         rows, f = np.zeros(self.mesh.n_nodes), places.fraction

@@ -144,6 +144,7 @@ class MeshFreePosterior(Posterior):
         """k(x)' T^-1 (y - m), (n,)."""
         if self.prior.is_constant:
             return self._at(x).field_mean(x)
+        self.base.say_mean_loss()
         return self._between(x).field(self._solution)
 
     def field_of_ones(self, x: Points) -> FloatArray:
@@ -201,6 +202,10 @@ class MeshFreePosterior(Posterior):
     def information_gain(self) -> float:
         """Mutual information of data and field (rmk:maximin design)."""
         return self.base.information_gain()
+
+    def log_evidence(self) -> float:
+        """Log density of the data; an AccuracyWarning where rounding leaves little of it."""
+        return self.base.log_evidence()
 
     def evidence_terms(self) -> EvidenceTerms:
         """log|T| and (y - m)' T^-1 (y - m)."""

@@ -4,8 +4,10 @@ from netbo.priors.base import ConstantVariance, DensePrior, KernelPrior, Prior, 
 from netbo.priors.euclidean import EuclideanPrior, euclidean_matern
 from netbo.priors.finite_element import (
     FiniteElementPrior,
+    UnitField,
     field_columns,
     field_covariance,
+    field_sources,
     interpolated_variance,
 )
 from netbo.priors.fractional import FractionalPrior
@@ -29,9 +31,11 @@ __all__ = [
     "Prior",
     "SpectralPrior",
     "SumPrior",
+    "UnitField",
     "euclidean_matern",
     "field_columns",
     "field_covariance",
+    "field_sources",
     "gaussian_samples",
     "interpolated_variance",
     "spectral",

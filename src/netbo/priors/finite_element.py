@@ -230,13 +230,18 @@ def interpolated_variance(selected: NodalVariances, at: Location) -> FloatArray:
 
 def field_columns(factor: BlockFactor, at: Location) -> FloatArray:
     """Columns (Q + D)^-1 e(x) at all nodes, (n, N)."""
+    return factor.solve(field_sources(factor, at))[:, :, -1]
+
+
+def field_sources(factor: BlockFactor, at: Location) -> FloatArray:
+    """Right-hand sides whose solutions have (Q + D)^-1 e(x) in the field's place, (n, N, p)."""
     n, p = len(at), factor.order
     sign = field_sign(p)
     rhs = np.zeros((n, factor.topology.n_nodes, p))
     index = np.arange(n)
     np.add.at(rhs[:, :, -1], (index, at.left), sign * (1 - at.fraction))
     np.add.at(rhs[:, :, -1], (index, at.right), sign * at.fraction)
-    return factor.solve(rhs)[:, :, -1]
+    return rhs
 
 
 def field_covariance(factor: BlockFactor, at_x: Location, at_y: Location) -> FloatArray:
