@@ -16,8 +16,9 @@ from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Points, grid, narrow_rectangle, open_rectangle, road, uniform_points
 from netbo.priors import Matern, euclidean_matern, whittle_matern
 from netbo.problems.inversion import new_york
+from netbo.problems.simulated import POWER, WATER, simulator_source
 
-# Networks. Each is drawn, so that every method can see where its edges lie.
+# Networks. Each that is made here is drawn, so that every method can see where its edges lie.
 
 
 def winding_road(n_vertices: int, seed: int) -> MetricGraph:
@@ -98,9 +99,11 @@ def river(n_reaches: int, seed: int) -> MetricGraph:
 
 @lru_cache(maxsize=64)
 def network(name: str) -> MetricGraph:
-    """A network of the suite by its name; those of SNDlib need the extra 'telecom'."""
+    """A network of the suite by its name; some need the extras 'telecom', 'water' or 'power'."""
     if name.startswith("sndlib/"):
         return read(name).graph
+    if name in WATER or name in POWER:
+        return read(simulator_source(name)).graph
     makers: dict[str, Callable[[], MetricGraph]] = {
         "open-rectangle": open_rectangle,
         "narrow-rectangle": narrow_rectangle,

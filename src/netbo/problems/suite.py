@@ -21,11 +21,13 @@ from netbo.problems.composition import OUTER_FUNCTIONS, composed, placed_anchors
 from netbo.problems.fields import needle
 from netbo.problems.inversion import SourceInversion
 from netbo.problems.problem import Objective, Problem, edgewise_problem
+from netbo.problems.simulated import read_scan
 from netbo.wording import listing
 
 CELLS = 4_000  # of a landscape, about: finer than any mesh that is searched
 SOURCE_NODES = 600  # of the mesh of an inverse problem, about
 NEW_YORK = 5.26  # diameter for which the paper's chi and noise of an inverse problem are meant
+SIMULATED = ("leak", "contamination", "fault")
 LOCKED = 20  # problems that are judged once, after all tuning
 
 
@@ -57,6 +59,11 @@ class SuiteProblem:
         """Whether it is kept aside while tuning: one of the twenty smallest hashes."""
         return self.name in _locked()
 
+    @property
+    def is_simulated(self) -> bool:
+        """Whether its values come from a simulator, by way of a scan."""
+        return _kind(self) in SIMULATED
+
     def build(self) -> Problem:
         """The problem, with its noise as a variance; made once in each process."""
         return _built(self)
@@ -73,10 +80,14 @@ def _locked() -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _built(entry: SuiteProblem) -> Problem:
+    problem = _BUILDERS[_kind(entry)](entry)
+    return replace(problem, name=entry.name, noise=(entry.noise * problem.spread) ** 2, space=None)
+
+
+def _kind(entry: SuiteProblem) -> str:
     kind = next((kind for kind in _BUILDERS if entry.landscape.startswith(kind)), None)
     assert kind is not None, entry.name
-    problem = _BUILDERS[kind](entry)
-    return replace(problem, name=entry.name, noise=(entry.noise * problem.spread) ** 2, space=None)
+    return kind
 
 
 def _dense(entry: SuiteProblem, landscape: Callable[[MetricGraph, int], Objective]) -> Problem:
@@ -106,6 +117,15 @@ def _source(entry: SuiteProblem) -> Problem:
     scale = graph.diameter / NEW_YORK  # the solution grows with it
     inversion = SourceInversion(space, node, chi=0.2 / scale, noise_sd=0.1 * scale, seed=entry.seed)
     return inversion.problem(scaled=not entry.landscape.endswith("raw"))
+
+
+def _simulated(entry: SuiteProblem) -> Problem:
+    """How well an event explains what instruments saw: -log rms, or the log likelihood if it is raw."""
+    scan, graph = read_scan(entry.name), landscapes.network(entry.network)
+    if entry.landscape.endswith("raw"):
+        n_readings = len(scan.recipe["instruments"])
+        return scan.problem(graph, lambda rms: -n_readings * rms**2 / 2)
+    return scan.problem(graph, lambda rms: -np.log(rms))
 
 
 def _needle(entry: SuiteProblem) -> Problem:
@@ -144,6 +164,7 @@ def _edge_levels(graph: MetricGraph, seed: int) -> Objective:
 _BUILDERS: dict[str, Callable[[SuiteProblem], Problem]] = {
     **dict.fromkeys(OUTER_FUNCTIONS, _paper),
     "source": _source,
+    **dict.fromkeys(SIMULATED, _simulated),
     "smooth-field": lambda each: _dense(each, lambda graph, seed: landscapes.field(graph, 2.0, 0.5, seed)),
     "rough-field": lambda each: _dense(each, lambda graph, seed: landscapes.field(graph, 0.5, 0.15, seed)),
     "field": lambda each: _dense(each, lambda graph, seed: landscapes.field(graph, 1.0, 0.25, seed)),
@@ -212,6 +233,18 @@ SUITE = (
     SuiteProblem("river/plume", 0.05),
     SuiteProblem("road-50/pits"),
     SuiteProblem("tree-40/pits", is_noise_known=False),
+    SuiteProblem("net1/leak"),
+    SuiteProblem("net1/leak-raw"),
+    SuiteProblem("net2/leak", is_noise_known=False),
+    SuiteProblem("net3/leak"),
+    SuiteProblem("ky4/leak"),
+    SuiteProblem("net2/contamination"),
+    SuiteProblem("net3/contamination", is_noise_known=False),
+    SuiteProblem("oberrhein/fault"),
+    SuiteProblem("oberrhein/fault-raw"),
+    SuiteProblem("cigre-mv/fault"),
+    SuiteProblem("case33bw/fault", is_noise_known=False),
+    SuiteProblem("vorstadt/fault"),
 )
 
 
