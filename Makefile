@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test test-all test-botorch lint types contract shape changelog bench fuzz clean clean-cache
+.PHONY: demo test test-all test-botorch peers lint types contract shape changelog bench fuzz clean clean-cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "netbo needs Python 3.11 or later, got " + sys.version.split()[0] + "; try make PYTHON=python3.12"'
@@ -41,6 +41,15 @@ test-all: $(VENV)/.test
 test-botorch: .venv-botorch/.test
 	OPENBLAS_NUM_THREADS=1 .venv-botorch/bin/python -m pytest tests/integrations/botorch
 
+.venv-peers/.done: pyproject.toml
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv-peers/bin/python -m pip install --quiet --editable ".[botorch,paper]" --group peers
+	@touch $@
+
+peers: .venv-peers/.done
+	.venv-peers/bin/python benchmarks/leaderboard.py peers --jobs $(JOBS)
+
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -73,4 +82,4 @@ clean-cache:
 	find src -name '*.nb[ic]' -delete
 
 clean: clean-cache
-	rm -rf $(VENV) .venv-botorch .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-botorch .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import leaderboard_tables
 import reproduce_tables
 
 RESULTS = Path(__file__).parent / "results"
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = (
     DOCS / "optimizer.md",
-    DOCS / "results-optimizer.md",
+    DOCS / "leaderboard.md",
     DOCS / "theory" / "mesh-free.md",
     DOCS / "results.md",
 )
@@ -102,6 +103,8 @@ def table(name: str) -> str:
     if record == "reproduce":
         head, rows = reproduce_tables.tables(json.loads((RESULTS / "reproduce.json").read_text()))[part]
         return markdown(head, rows, n_left=2 if part.startswith(("benchmarks", "sensitivity")) else 1)
+    if record == "leaderboard":
+        return leaderboard_tables.table(part)
     if record == "asking":
         return asking(lambda row: not part or row["setting"] == part)
     return reached(part)

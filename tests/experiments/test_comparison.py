@@ -274,6 +274,8 @@ def test_what_is_not_there_is_refused(question, message):
         question(comparison_of({("a", "x"): [3], ("a", "y"): [3]}))
 
 
-def test_without_methods_there_is_nothing_to_compare():
+def test_without_methods_or_problems_there_is_nothing_to_compare():
     with pytest.raises(netbo.errors.ParameterError, match="needs methods, got none"):
         compare({}, [PROBLEM])
+    with pytest.raises(netbo.errors.ParameterError, match="needs problems, got none"):
+        compare({"oracle": oracle}, [])

@@ -361,6 +361,8 @@ def compare(
     if not methods:
         raise ParameterError("a comparison needs methods, got none; give {'default': {}}")
     chosen = [each for each in SUITE if not each.is_locked] if problems is None else problems
+    if not chosen:
+        raise ParameterError("a comparison needs problems, got none; leave problems out for the suite's")
     posed = [suite_problem(each) if isinstance(each, str) else each for each in chosen]
     cells = [Pairing(name, way, each, budget, shared) for each in posed for name, way in methods.items()]
     with ExitStack() as stack:
