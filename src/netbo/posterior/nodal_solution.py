@@ -16,10 +16,11 @@ from netbo.posterior.rank_one import NodalMeans, NodalSpread
 from netbo.priors import FiniteElementPrior, field_columns, interpolated_variance
 
 STRONG = 1e4  # load, in units of the unit field's precision, from which y - u loses digits
+FLOW_LOSS = 1e3  # roundings that K x_0 has from x_0; 1e2 to 1e4 were measured
 LARGEST_LOSS = 1e-11  # relative, in what an observation leaves open; beyond it its place is factored without
 LARGEST_LOSS_OF_ONES = 1e-7  # relative, in 1' T^-1 1; beyond it 1 - fit is solved for
 LARGEST_MEAN_LOSS = 1e-6  # of the largest value, before something is said
-CONTRADICTION = 1e4  # of (v - m)' T^-1 (v - m) for each value, where 1 is usual: a hundred deviations apart
+CONTRADICTION = 1e2  # of (v - m)' T^-1 (v - m) for each value, where 1 is usual: ten deviations apart
 SMALLEST_MOVE = 1e-10  # of a cell: no observation was taken for a node from farther away
 EPSILON = float(np.finfo(float).eps)
 
@@ -128,7 +129,7 @@ class NodalSolution:
             share = near * self.scale * prior.amplitude
             better = is_alone & (size[node] / share < error)
             dual = np.where(better, sign * flow[node] / share, dual)
-            error = np.where(better, size[node] / share, error)
+            error = np.where(better, FLOW_LOSS * size[node] / share, error)
         dual[self.border] = border
         error[self.border] = self._border_error(border, values[self.border])
         return dual, EPSILON * error
@@ -244,7 +245,8 @@ class NodalSolution:
         if self.quadratic < CONTRADICTION * len(values):
             return 0.0
         moved = self.data.distinct.mean(self.data.moved(points), self.noise)
-        return unit * float((EPSILON + moved) @ abs(self.about_mean(self.merged_duals)))
+        lost = float((EPSILON + moved) @ abs(self.about_mean(self.merged_duals)))
+        return unit * (lost + float(self._dual_rows[1][0][self.border].sum()))
 
     @cached_property
     def duals(self) -> FloatArray:
