@@ -11,7 +11,6 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import SymLogNorm
 from wntr.library import ModelLibrary
 
 import netbo
@@ -21,7 +20,7 @@ from netbo.arrays import FloatArray
 
 NET3 = ModelLibrary().get_filepath("Net3")  # an example of EPANET's own, in feet, gallons a minute and psi
 LEAK = ("113", 0.4)  # pipe and fraction: what the search does not know
-FLOW = 300.0  # gallons a minute, known from the balance of the district
+FLOW = 300.0  # gallons a minute: nor this
 LOGGERS = ["15", "35", "105", "113", "143", "151", "163", "189", "197", "205", "219", "247"]
 NIGHT = 3600.0 * np.arange(6)  # seconds; one reading an hour from midnight to five
 SD = 0.02  # psi, of an hour's mean of a logger that reads every few seconds
@@ -37,6 +36,7 @@ class Answer:
     metres_off: float
     score: float  # at the recommended place
     score_of_truth: float
+    flow: float  # that explains the readings best at the recommended place
 
 
 def read_the_loggers(seed: int) -> LeakMisfit:
@@ -45,7 +45,7 @@ def read_the_loggers(seed: int) -> LeakMisfit:
     In the field the readings come from the loggers' files; here they are simulated, with errors.
     """
     readings = simulate_leak(NET3, *LEAK, FLOW, loggers=LOGGERS, times=NIGHT.tolist(), sd=SD, seed=seed)
-    return leak_misfit(NET3, readings.pressures, FLOW, SD, score="root mean square")
+    return leak_misfit(NET3, readings.pressures, sd=SD)
 
 
 def judge(result: netbo.Result, misfit: LeakMisfit, network: netbo.Network) -> Answer:
@@ -53,7 +53,8 @@ def judge(result: netbo.Result, misfit: LeakMisfit, network: netbo.Network) -> A
     pipe, fraction = LEAK
     found = result.recommend().point
     off = network.graph.distance(netbo.Points.at(found), network.points(pipe, fraction=fraction))[0, 0]
-    return Answer(result, float(off), misfit(found), misfit.at(pipe, fraction))
+    flow = misfit.flow_at(found.edge_id, found.fraction or 0.0)
+    return Answer(result, float(off), misfit(found), misfit.at(pipe, fraction), flow)
 
 
 def along(misfit: LeakMisfit, pipe: str, n: int = 21) -> tuple[FloatArray, FloatArray]:
@@ -75,7 +76,6 @@ def draw(answer: Answer, misfit: LeakMisfit, network: netbo.Network, path: Path)
     found, seen = answer.result.recommend().point, answer.result.optimizer.observations
     plotting.draw_field(
         graph, answer.result.posterior.mean, plan, label="estimated score of a leak there",
-        norm=SymLogNorm(1.0, vmax=0.0),
     )  # fmt: skip
     truth, meters = network.points(pipe, fraction=fraction), graph.vertex_indices(LOGGERS)
     rows = (
@@ -97,7 +97,6 @@ def draw(answer: Answer, misfit: LeakMisfit, network: netbo.Network, path: Path)
     profile.set_ylabel("score")
     profile.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False)
     answer.result.plot_convergence(course, reference=scores.max(), label="score")
-    course.set_yscale("symlog", linthresh=1.0)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
     plt.close(figure)
@@ -118,9 +117,9 @@ def main(arguments: Sequence[str] | None = None) -> Answer:
     found = result.recommend().point
     print(
         f"\nrecommended: pipe {found.edge_id}, {found.distance:.0f} m from its first node, "
-        f"score {answer.score:.2f}\n"
+        f"{answer.flow:.0f} gallons a minute, score {answer.score:.2f}\n"
         f"the leak is on pipe {LEAK[0]}, {answer.metres_off:.0f} m of pipe away, "
-        f"score {answer.score_of_truth:.2f} (about -1: errors only)"
+        f"{FLOW:.0f} gallons a minute, score {answer.score_of_truth:.2f} (about 0: errors only)"
     )
     draw(answer, misfit, network, given.picture)
     print(f"picture: {given.picture}")

@@ -9,7 +9,6 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import SymLogNorm
 from pandapower.networks import mv_oberrhein
 
 import netbo
@@ -62,7 +61,6 @@ def read_the_meters(net: Any, seed: int) -> FaultMisfit:
         SD,
         currents=readings.currents,
         current_sd=CURRENT_SD,
-        score="root mean square",
     )
 
 
@@ -93,7 +91,6 @@ def draw(answer: Answer, misfit: FaultMisfit, network: netbo.Network, path: Path
     found, seen = answer.result.recommend().point, answer.result.optimizer.observations
     plotting.draw_field(
         graph, answer.result.posterior.mean, plan, label="estimated score of a fault there",
-        norm=SymLogNorm(1.0, vmax=0.0),
     )  # fmt: skip
     truth, meters = network.points(line, fraction=fraction), graph.vertex_indices(BUSES)
     rows = (
@@ -115,7 +112,6 @@ def draw(answer: Answer, misfit: FaultMisfit, network: netbo.Network, path: Path
     profile.set_ylabel("score")
     profile.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False)
     answer.result.plot_convergence(course, reference=scores.max(), label="score")
-    course.set_yscale("symlog", linthresh=1.0)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
     plt.close(figure)
@@ -139,7 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> Answer:
         f"\nrecommended: line {found.edge_id}, {1000 * found.distance:.0f} m from its first bus, "
         f"score {answer.score:.2f}\n"
         f"the fault is on line {FAULT[0]}, {answer.metres_off:.0f} m of line away, "
-        f"score {answer.score_of_truth:.2f} (about -1: errors only)"
+        f"score {answer.score_of_truth:.2f} (about 0: errors only)"
     )
     draw(answer, misfit, network, given.picture)
     print(f"picture: {given.picture}")

@@ -50,11 +50,13 @@ def test_the_true_place_explains_its_own_readings():
     inp, hours = stored("Net3"), 3600.0 * np.arange(1, 13)
     sensors = ["115", "139", "193", "211"]
     read = simulate_contamination(inp, "173", 0.4, RATE, sensors=sensors, times=hours)
-    misfit = contamination_misfit(inp, read, RATE, sd=0.01)
+    misfit = contamination_misfit(inp, read, RATE, sd=0.01, score="root mean square")
+    by_default = contamination_misfit(inp, read, RATE, sd=0.01)
     point = netbo.read(inp).points("173", fraction=0.4)[0]
 
     assert misfit(point) == pytest.approx(0.0, abs=1e-3)
     assert misfit.at("173", 0.9) < -0.05 or misfit.at("20", 0.5) < -0.05
+    assert by_default.at("20", 0.5) == pytest.approx(-np.log(-misfit.at("20", 0.5)), abs=1e-3)
 
 
 @pytest.mark.parametrize(

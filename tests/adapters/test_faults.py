@@ -91,7 +91,8 @@ def test_a_fault_elsewhere_leaves_another_island_as_it_was():
 
 def test_the_score_is_the_log_likelihood_of_the_readings():
     readings = simulate_fault(feeder(), 1, 0.3, buses=[0, 1], relays=[(0, 0)])
-    misfit = fault_misfit(feeder(), readings.voltages, 0.01, currents=readings.currents, current_sd=0.05)
+    given = {"voltages": readings.voltages, "sd": 0.01, "currents": readings.currents, "current_sd": 0.05}
+    misfit = fault_misfit(feeder(), **given, score="log likelihood")
     other = simulate_fault(feeder(), 1, 0.8, buses=[0, 1], relays=[(0, 0)])
     expected = -0.5 * (
         sum((other.voltages[bus] - readings.voltages[bus]) ** 2 for bus in (0, 1)) / 0.01**2
@@ -100,6 +101,9 @@ def test_the_score_is_the_log_likelihood_of_the_readings():
 
     assert misfit.at(1, 0.3) == pytest.approx(0.0, abs=1e-9)
     assert misfit.at(1, 0.8) == pytest.approx(expected)
+    assert fault_misfit(feeder(), **given).at(1, 0.8) == pytest.approx(
+        -np.log(-2 * expected / 3) / 2, abs=1e-4
+    )
 
 
 def test_errors_of_readings_follow_the_seed():

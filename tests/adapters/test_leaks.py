@@ -5,10 +5,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import wntr
+from scipy.optimize import brentq
 
 from netbo import Point
-from netbo.adapters.misfit import MisfitScore
-from netbo.adapters.wntr import leak_misfit, read_wntr, simulate_leak
+from netbo.adapters.misfit import MisfitScore, best_size
+from netbo.adapters.wntr import leak_misfit, leaks, read_wntr, simulate_leak
 from netbo.adapters.wntr.leaks import place_leak
 from netbo.adapters.wntr.model import simulate, water_model
 from netbo.errors import NetworkError, NumericalError, ParameterError
@@ -102,21 +103,26 @@ def test_units_are_those_of_the_file_for_a_path_and_si_for_a_model():
     assert water_model(stored("Net3"), "SI").units.pressure == "m"
 
 
-def test_the_score_is_the_log_likelihood_of_the_readings():
+def test_scores_are_those_of_the_head_that_is_lost():
+    """By default minus the logarithm of the residuals' root mean square."""
     loggers = simulate_leak(one_pipe(), "main", 0.4, FLOW, loggers=["town"]).pressures
     drop = hazen_williams(FLOW, 0.2 * LENGTH)  # from fraction 0.4 to 0.6
-    likelihood = leak_misfit(one_pipe(), loggers, FLOW, 0.5)
+    likelihood = leak_misfit(one_pipe(), loggers, FLOW, 0.5, score="log likelihood")
     gentle = leak_misfit(one_pipe(), loggers, FLOW, 0.5, score="root mean square")
+    by_default = leak_misfit(one_pipe(), loggers, FLOW, 0.5)
 
     assert likelihood.at("main", 0.4) == pytest.approx(0.0, abs=1e-9)
     assert likelihood.at("main", 0.6) == pytest.approx(-0.5 * (drop / 0.5) ** 2, rel=0.02)
     assert gentle.at("main", 0.6) == pytest.approx(-drop / 0.5, rel=0.01)
+    assert by_default.at("main", 0.6) == pytest.approx(-np.log(drop / 0.5), abs=0.01)
 
 
 def test_flow_meters_tell_the_side_that_pressure_does_not():
     """Between two lakes, the flow of the first pipe grows when the leak moves towards it."""
     truth = simulate_leak(two_lakes(), "middle", 0.3, FLOW, loggers=["town"], meters=["main"])
-    misfit = leak_misfit(two_lakes(), truth.pressures, FLOW, 0.1, meters=truth.flows, meter_sd=1e-3)
+    misfit = leak_misfit(
+        two_lakes(), truth.pressures, FLOW, 0.1, meters=truth.flows, meter_sd=1e-3, score="log likelihood"
+    )
     residuals = misfit.residuals("middle", 0.8)
 
     assert misfit.at("middle", 0.3) == pytest.approx(0.0, abs=1e-6)
@@ -151,8 +157,9 @@ def test_a_mapping_and_timedeltas_are_understood():
     by_time = table.set_axis(pd.to_timedelta(table.index, unit="s"))
     once = {"22": table.loc[0.0, "22"]}
 
-    assert leak_misfit(stored("Net1"), by_time, 100, 1.0).at("21", 0.5) == pytest.approx(0.0, abs=1e-9)
-    assert leak_misfit(stored("Net1"), once, 100, 1.0).at("21", 0.5) == pytest.approx(0.0, abs=1e-9)
+    for given in (by_time, once):
+        misfit = leak_misfit(stored("Net1"), given, 100, 1.0, score="log likelihood")
+        assert misfit.at("21", 0.5) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_places_of_the_network_are_places_of_the_misfit():
@@ -201,8 +208,16 @@ def test_the_misfit_says_what_it_is():
         ({"town": 1.0}, {"meters": {"main": 1.0}}, ParameterError, "flow meters need meter_sd"),
         ({"town": 1.0}, {"sd": 0.0}, ParameterError, "sd must be positive, got 0.0"),
         ({"town": 1.0}, {"flow": np.nan}, ParameterError, "the flow of a leak must be finite"),
+        ({"town": 1.0}, {"flow": -0.05}, ParameterError,
+         "the flow of a leak must be finite and not negative, got -0.05; water that is lost counts as pos"),
+        ({"town": 1.0}, {"flow": (0.0, -0.05)}, ParameterError, "the flow of a leak must be .*, got -0.05"),
+        ({"town": 1.0}, {"flow": (0.05, 0.01)}, ParameterError,
+         r"a range of flows must be \(lowest, highest\), got \(0.05, 0.01\); give one number"),
+        ({"town": 1.0}, {"flow": None}, ParameterError,
+         "may be as large as the demand of wntr model, got a demand of 0; give flow="),
+        ({"town": 1.0}, {"sd": None}, ParameterError, "sd must be positive, got None; give the error of one"),
         ({"town": 1.0}, {"units": "psi"}, ParameterError, "units must be 'file' or 'SI', got 'psi'"),
-        ({"town": 1.0}, {"score": "best"}, ParameterError, "score must be one of log likelihood, root mean"),
+        ({"town": 1.0}, {"score": "best"}, ParameterError, "score must be one of log root mean square, "),
         (pd.DataFrame({"town": [1.0]}, index=[1800.0]), {}, NetworkError,
          "times of readings must be different multiples of the file's report step of 3600 s, got 1800 s"),
         (pd.DataFrame({"town": [1.0, 2.0]}, index=[0.0, 3600.0]), {"meters": {"main": 1.0}, "meter_sd": 1.0},
@@ -249,8 +264,125 @@ def test_a_failure_of_epanet_is_named():
         simulate_leak(model, "main", 0.5, FLOW, loggers=["town"])
 
 
+# A leak whose flow is not known: at each place the one that explains best.
+
+
+def town(demand=0.02):
+    """One pipe to customers who draw water."""
+    model = one_pipe()
+    model.get_node("town").add_demand(demand, None)
+    return model
+
+
+@pytest.mark.parametrize("fraction", [0.2, 0.7, 1.0])
+def test_one_pressure_is_explained_by_the_flow_that_loses_its_head(fraction):
+    """Hazen and Williams: what is drawn in town flows all the way, the leak up to its place."""
+    lost = 3.0
+    misfit = leak_misfit(town(), {"town": 50.0 - 10.0 - lost}, flow=(0.0, 0.2), sd=0.1)
+
+    def excess(flow):
+        rest = hazen_williams(0.02, (1 - fraction) * LENGTH)
+        return hazen_williams(0.02 + flow, fraction * LENGTH) + rest - lost
+
+    assert misfit.flow_at("main", fraction) == pytest.approx(brentq(excess, 0.0, 0.2), rel=0.01)
+    assert misfit.at("main", fraction) > 2.0  # nothing is left to explain
+
+
+def test_by_default_a_leak_is_at_most_what_all_customers_draw():
+    table = simulate_leak(town(), "main", 1.0, 0.05, loggers=["town"]).pressures
+    misfit = leak_misfit(town(), table, sd=0.1)
+
+    assert misfit.flow == (0.0, pytest.approx(0.02))
+    assert misfit.flow_at("main", 1.0) == pytest.approx(0.02)
+    assert (
+        repr(misfit) == "LeakMisfit(wntr model: a leak of 0 to 0.02 m3/s, 1 pressures with sd 0.1 m, 0 flows)"
+    )
+
+
+def test_where_pressures_are_higher_than_they_should_be_there_is_no_leak():
+    misfit = leak_misfit(town(), {"town": 45.0}, sd=0.1)
+
+    assert misfit.flow_at("main", 0.5) == 0.0
+
+
+def test_few_simulations_find_the_flow_that_a_fine_search_finds(monkeypatch):
+    """Net3, six hours at four loggers: at most three simulations a place, after one without a leak."""
+    inp, loggers = stored("Net3"), ["15", "113", "189", "219"]
+    table = simulate_leak(
+        inp, "113", 0.4, 300.0, loggers=loggers, times=3600.0 * np.arange(6), sd=0.02, seed=1
+    ).pressures
+    misfit, calls = leak_misfit(inp, table, sd=0.02), []
+    simulated = leaks._simulate
+    monkeypatch.setattr(leaks, "_simulate", lambda *given: calls.append(given) or simulated(*given))
+    places = [("113", 0.4), ("123", 0.5), ("20", 0.5), ("329", 0.7), ("191", 0.1)]
+    scores = [misfit.at(*place) for place in places]
+    n_calls = len(calls)
+
+    assert n_calls <= 1 + 3 * len(places)
+    for place, score in zip(places[1:4], scores[1:4], strict=True):
+        known = [leak_misfit(inp, table, flow, 0.02).at(*place) for flow in np.geomspace(20.0, 3000.0, 25)]
+        assert score >= max(known) - 2e-3
+    assert misfit.flow_at("113", 0.4) == pytest.approx(300.0, rel=0.05)
+
+
+def test_the_misfit_of_an_unknown_flow_travels_between_processes():
+    misfit = leak_misfit(stored("Net1"), {"22": 70.0}, sd=1.0)
+    before = misfit.at("21", 0.3)
+
+    assert pickle.loads(pickle.dumps(misfit)).at("21", 0.3) == before
+
+
+def test_no_size_is_simulated_that_promises_nothing():
+    """Residuals that are linear in the size: one trial, then the minimum."""
+    sizes = []
+
+    def residuals(size):
+        sizes.append(size)
+        return np.array([2.0 * size - 6.0, size - 1.0])  # squares are least at 13 / 5
+
+    size, found = best_size(residuals, (0.0, np.array([-6.0, -1.0])), 1.0, 10.0)
+
+    assert size == pytest.approx(13 / 5)
+    assert sizes == pytest.approx([1.0, 13 / 5])
+    np.testing.assert_allclose(found, [-0.8, 1.6])
+
+
+def test_sizes_without_a_solution_are_smaller_next_time_or_an_error():
+    """A narrow pipe cannot give a tenth of what a town draws; one without supply gives nothing."""
+
+    def narrow(size):
+        if size > 0.3:
+            raise NumericalError("no way for the water")
+        return np.array([10.0 * size - 2.0])
+
+    def dry(size):
+        raise NumericalError(f"no way for {size}")
+
+    assert best_size(narrow, (0.0, np.array([-2.0])), 1.0, 10.0)[0] == pytest.approx(0.2)
+    with pytest.raises(NumericalError, match=r"no way for 1\.0"):
+        best_size(dry, (0.0, np.array([-2.0])), 1.0, 10.0)
+
+
+def test_a_larger_size_without_a_solution_ends_the_search():
+    def residuals(size):
+        if size > 1.5:
+            raise NumericalError("no way for the water")
+        return np.array([size - 3.0])
+
+    assert best_size(residuals, (0.0, np.array([-3.0])), 1.0, 10.0)[0] == 1.0
+
+
+def test_negative_flows_are_refused_when_a_leak_is_simulated():
+    with pytest.raises(ParameterError, match=r"got -5; water that is lost counts as positive, in GPM"):
+        simulate_leak(stored("Net1"), "21", 0.5, -5, loggers=["22"])
+
+
 def test_scores_have_the_same_maximum():
     residuals = [np.array([1.0, 2.0]), np.array([0.5, 0.1]), np.array([3.0, 0.0])]
+    logarithms = [MisfitScore.LOG_ROOT_MEAN_SQUARE.of(r) for r in residuals]
+
+    assert logarithms == pytest.approx([-np.log(2.5) / 2, -np.log(0.13) / 2, -np.log(4.5) / 2], abs=1e-3)
+    assert MisfitScore.LOG_ROOT_MEAN_SQUARE.of(np.zeros(3)) == pytest.approx(-np.log(0.01))  # has a value
 
     assert [MisfitScore.LOG_LIKELIHOOD.of(r) for r in residuals] == pytest.approx([-2.5, -0.13, -4.5])
     assert np.argmax([MisfitScore.ROOT_MEAN_SQUARE.of(r) for r in residuals]) == 1

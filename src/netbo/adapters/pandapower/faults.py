@@ -182,7 +182,7 @@ def fault_misfit(
     currents: Mapping[Relay, float] | None = None,
     current_sd: float | None = None,
     resistance: float = 0.0,
-    score: MisfitScore | str = MisfitScore.LOG_LIKELIHOOD,
+    score: MisfitScore | str = MisfitScore.LOG_ROOT_MEAN_SQUARE,
 ) -> FaultMisfit:
     """How well a three-phase fault at (line, fraction) explains measured voltages and currents.
 
@@ -208,7 +208,7 @@ def fault_misfit(
     resistance : float, default 0.0
         Of the fault, in ohm.
     score : MisfitScore or str
-        "log likelihood" or "root mean square".
+        "log root mean square", "root mean square" or "log likelihood".
 
     Returns
     -------
@@ -231,8 +231,8 @@ def fault_misfit(
     >>> _ = pandapower.create_line(net, *buses, 4.0, "NA2XS2Y 1x240 RM/25 12/20 kV")
     >>> readings = simulate_fault(net, 0, 0.5, buses=[0, 1])
     >>> misfit = fault_misfit(net, readings.voltages, sd=0.01)
-    >>> misfit.at(0, 0.5)
-    0.0
+    >>> misfit.at(0, 0.5) > 0 > misfit.at(0, 0.9)
+    True
     """
     opened, source = open_net(net)
     readings = FaultReadings(dict(voltages), dict(currents or {}))

@@ -75,7 +75,7 @@ def contamination_misfit(
     rate: float,
     sd: float,
     *,
-    score: MisfitScore | str = MisfitScore.ROOT_MEAN_SQUARE,
+    score: MisfitScore | str = MisfitScore.LOG_ROOT_MEAN_SQUARE,
 ) -> ContaminationMisfit:
     """How well a source at (pipe, fraction) explains measured concentrations: a function to maximize.
 
@@ -93,7 +93,7 @@ def contamination_misfit(
     sd : float
         Standard deviation of one reading in mg/L.
     score : MisfitScore or str
-        "log likelihood" or "root mean square".
+        "log root mean square", "root mean square" or "log likelihood".
 
     Returns
     -------

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from netbo.adapters.misfit import (
     MisfitScore,
     as_score,
     as_second_sd,
+    best_size,
     require_fraction,
     require_sd,
     residuals_of,
@@ -19,7 +21,10 @@ from netbo.adapters.misfit import (
 from netbo.adapters.wntr import instruments
 from netbo.adapters.wntr.model import WaterModel, simulate, water_model
 from netbo.arrays import FloatArray
+from netbo.checks import require_nonnegative
 from netbo.errors import NetworkError, ParameterError
+
+START = 0.1  # of the range of a flow that is not known: what is simulated first
 
 
 def place_leak(model: Any, pipe_name: str, fraction: float, flow: float) -> str:
@@ -49,16 +54,40 @@ class LeakMisfit(Misfit):
 
     model: WaterModel
     readings: LeakReadings
-    flow: float
+    flow: float | tuple[float, float]  # if it is known; the smallest and the largest it may be
     sd: float
     meter_sd: float
     score: MisfitScore
 
     def residuals(self, edge: Any, fraction: float) -> FloatArray:
         """Simulated minus measured, in standard deviations: pressures, then flows."""
+        return self._explained(edge, fraction)[1]
+
+    def flow_at(self, edge: Any, fraction: float) -> float:
+        """The flow of a leak at a fraction of a pipe that explains the readings best."""
+        return self._explained(edge, fraction)[0]
+
+    def _explained(self, edge: Any, fraction: float) -> tuple[float, FloatArray]:
+        """The best flow there and its residuals: one simulation if it is known, otherwise a few."""
+
+        def residuals(flow: float) -> FloatArray:
+            return self._residuals((edge, fraction, flow))
+
+        if not isinstance(self.flow, tuple):
+            return self.flow, residuals(self.flow)
+        self.model.require_pipe(edge)
+        lowest, highest = self.flow
+        known = (lowest, self._without if lowest == 0 else residuals(lowest))
+        return best_size(residuals, known, lowest + START * (highest - lowest), highest)
+
+    @cached_property
+    def _without(self) -> FloatArray:
+        """Residuals without a leak, wherever it is not."""
+        return self._residuals((self.model.pipes[0], 1.0, 0.0))
+
+    def _residuals(self, leak: tuple[Any, float, float]) -> FloatArray:
         pressures, flows = self.readings.pressures, self.readings.flows
-        wanted = _Wanted(pressures.index, pressures, flows)
-        simulated = _simulate(self.model, (edge, fraction, self.flow), wanted)
+        simulated = _simulate(self.model, leak, _Wanted(pressures.index, pressures, flows))
         return np.concatenate(
             [
                 residuals_of(simulated.pressures, pressures, self.sd),
@@ -68,8 +97,9 @@ class LeakMisfit(Misfit):
 
     def __repr__(self) -> str:
         units, readings = self.model.units, self.readings
+        flow = " to ".join(f"{each:g}" for each in np.atleast_1d(self.flow))
         return (
-            f"LeakMisfit({self.model.source}: a leak of {self.flow:g} {units.flow}, "
+            f"LeakMisfit({self.model.source}: a leak of {flow} {units.flow}, "
             f"{readings.pressures.size} pressures with sd {self.sd:g} {units.pressure}, "
             f"{readings.flows.size} flows)"
         )
@@ -78,20 +108,22 @@ class LeakMisfit(Misfit):
 def leak_misfit(
     inp: Any,
     loggers: Any,
-    flow: float,
-    sd: float,
+    flow: float | tuple[float, float] | None = None,
+    sd: float | None = None,
     *,
     meters: Any = None,
     meter_sd: float | None = None,
     units: str | None = None,
-    score: MisfitScore | str = MisfitScore.LOG_LIKELIHOOD,
+    score: MisfitScore | str = MisfitScore.LOG_ROOT_MEAN_SQUARE,
 ) -> LeakMisfit:
     """How well a leak at (pipe, fraction) explains measured pressures: a function to maximize over a network.
 
-    The pipe is split there, the leak is a constant demand of `flow`, EPANET simulates, and the score is
-    -sum(((p - measured) / sd)^2) / 2 (or its gentle twin, see `MisfitScore`). A pipe closed at the start, or
-    with a check valve, is closed at its head: there the part that leaks hangs on the first node. At an end
-    that is a tank or reservoir the leak is a thousandth of the pipe inside.
+    The pipe is split there, the leak is a constant demand, EPANET simulates, and the score is
+    -log sqrt(mean(((p - measured) / sd)^2)), or another of `MisfitScore`. If the flow is not known, it is the
+    one that explains the readings best at that place (`misfit.flow_at`): two or three simulations.
+
+    A pipe closed at the start, or with a check valve, is closed at its head: there the part that leaks hangs
+    on the first node. At an end that is a tank or reservoir the leak is a thousandth of the pipe inside.
 
     Parameters
     ----------
@@ -100,10 +132,11 @@ def leak_misfit(
     loggers : DataFrame, Series or mapping
         Measured pressures: a table with one column a node and one row a time (index in seconds, or
         timedeltas), or {node: pressure} at time 0. NaN: that reading is missing.
-    flow : float
-        Of the leak.
+    flow : float or (float, float), optional
+        Of the leak if it is known, or the smallest and the largest it may be. By default it may be anything
+        up to what all customers together draw.
     sd : float
-        Standard deviation of one reading.
+        Standard deviation of one reading; needed.
     meters : DataFrame, Series or mapping, optional
         Measured flows in links, in the same form.
     meter_sd : float, optional
@@ -112,7 +145,7 @@ def leak_misfit(
         Of flows, pressures and errors. "file": the flow unit of the file, with psi or m; "SI": m3/s and m of
         water. By default "file" for a path and "SI" for a wntr model, which is what wntr holds itself.
     score : MisfitScore or str
-        "log likelihood" or "root mean square".
+        "log root mean square", "root mean square" or "log likelihood".
 
     Returns
     -------
@@ -152,7 +185,7 @@ def leak_misfit(
     return LeakMisfit(
         model=model,
         readings=LeakReadings(pressures, flows),
-        flow=_require_flow(flow),
+        flow=_require_flows(flow, model),
         sd=require_sd(sd, "sd"),
         meter_sd=second_sd,
         score=as_score(score),
@@ -216,7 +249,7 @@ def simulate_leak(
         instruments.require_known(loggers, model.nodes, "loggers", model),
         instruments.require_known(meters, model.links, "meters", model),
     )
-    exact = _simulate(model, (pipe, fraction, _require_flow(flow)), wanted)
+    exact = _simulate(model, (pipe, fraction, _require_flow(flow, model)), wanted)
     rng = np.random.default_rng(seed)
     return LeakReadings(
         exact.pressures + sd * rng.standard_normal(exact.pressures.shape),
@@ -247,7 +280,31 @@ def _simulate(model: WaterModel, leak: tuple[Any, float, float], wanted: _Wanted
     )
 
 
-def _require_flow(flow: float) -> float:
-    if not np.isfinite(flow):
-        raise ParameterError(f"the flow of a leak must be finite, got {flow}; give it in the stated units")
-    return float(flow)
+def _require_flow(flow: float, model: WaterModel) -> float:
+    return require_nonnegative(
+        "the flow of a leak",
+        flow,
+        f"water that is lost counts as positive, in {model.units.flow}",
+        kind="finite and not negative",
+    )
+
+
+def _require_flows(
+    flow: float | tuple[float, float] | None, model: WaterModel
+) -> float | tuple[float, float]:
+    """A known flow, or the smallest and the largest it may be."""
+    if flow is None:
+        if not model.demand > 0:
+            raise ParameterError(
+                f"a leak of unknown flow may be as large as the demand of {model.source}, got a demand of 0; "
+                "give flow=, or flow=(lowest, highest)"
+            )
+        return 0.0, model.demand / model.units.flow_si
+    if not isinstance(flow, tuple):
+        return _require_flow(flow, model)
+    flows = tuple(_require_flow(each, model) for each in flow)
+    if not (len(flows) == 2 and flows[0] < flows[1]):
+        raise ParameterError(
+            f"a range of flows must be (lowest, highest), got {flow}; give one number if the flow is known"
+        )
+    return flows

@@ -56,6 +56,7 @@ class WaterModel:
     nodes: tuple[str, ...] = field(repr=False)
     step: float = field(repr=False)  # s between reported states
     duration: float = field(repr=False)  # s
+    demand: float = field(repr=False)  # m3/s that all customers together draw, before patterns
 
     def copy(self) -> Any:
         """A WaterNetworkModel of one's own."""
@@ -108,7 +109,14 @@ def water_model(source: Any, units: str | None = None) -> WaterModel:
         nodes=tuple(model.node_name_list),
         step=float(times.report_timestep),
         duration=float(times.duration),
+        demand=_demand(model),
     )
+
+
+def _demand(model: Any) -> float:
+    """Wells, which are junctions that draw less than nothing, do not count."""
+    drawn = (each.base_value for _, node in model.junctions() for each in node.demand_timeseries_list)
+    return float(model.options.hydraulic.demand_multiplier * sum(max(each, 0.0) for each in drawn))
 
 
 def simulate(model: Any, duration: float, described: str, *, quality: str = "NONE") -> Any:
