@@ -92,12 +92,20 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
 def as_cell(value: Any) -> Any:
     """The value as we write it to CSV: text that a spreadsheet would run begins with an apostrophe.
 
-    >>> as_cell("=1+1"), as_cell("High Street"), as_cell("-3.5"), as_cell(-3.5)
-    ("'=1+1", 'High Street', '-3.5', -3.5)
+    An id of several parts is written as Python writes a tuple, also where JSON made a list of it.
+
+    >>> as_cell("=1+1"), as_cell("High Street"), as_cell("-3.5"), as_cell(-3.5), as_cell(["a", 1])
+    ("'=1+1", 'High Street', '-3.5', -3.5, "('a', 1)")
     """
+    if isinstance(value, list | tuple):
+        value = str(_tuples(value))
     if isinstance(value, str) and _FORMULA.match(value) and not _NUMBER.match(value):
         return "'" + value
     return value
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
 
 
 def from_cell(text: str) -> str:

@@ -160,3 +160,23 @@ def test_random_lines_cross_as_often_as_their_segments_do(n):
 def test_levels_are_known_only_where_a_column_says_so():
     assert levels_of({"name": ["a"]}, np.arange(1)) is None
     assert levels_of({"layer": ["deep", "3", None]}, np.arange(3)).tolist() == [0.0, 3.0, 0.0]
+
+
+def test_what_stops_near_a_bridge_or_under_it_is_no_near_miss():
+    """A street that ends under a deck, and one that ends beside the end of the deck without touching it."""
+    deck, under, beside = [(0, 0), (1000, 0)], [(500, -400), (500, -0.2)], [(1000.2, 0), (1400, 0)]
+    plain = netbo.read(streets(deck, under, beside)).report
+    marked = netbo.read(streets(deck, under, beside, bridge=["yes", "no", "no"])).report
+    raised = netbo.read(streets(deck, under, beside, layer=[1, 1, 1])).report
+
+    assert len(plain.gaps) == len(raised.gaps) == 2
+    assert marked.gaps == ()
+    assert not [said for said in marked.warnings if "dead end" in said]
+
+
+def test_what_touches_a_bridge_is_a_near_miss_on_any_level():
+    """The foot of a ramp is on the ground and its head on the deck: contact counts."""
+    deck, ramp = [(0, 0), (1000, 0)], [(500, 0), (500, 400)]
+    report = netbo.read(streets(deck, ramp, bridge=["yes", "no"])).report
+
+    assert [gap.distance for gap in report.gaps] == [0.0]

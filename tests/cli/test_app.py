@@ -213,7 +213,7 @@ def test_phrases_of_the_shell_stand_for_some_that_python_says():
         ("create streets.gpkg --alpha 3", "got 3.0; lower alpha"),
         (
             "create streets.gpkg --noise 3 --resume",
-            "got 3.0; give the same options to go on, or choose another name",
+            "was made without --noise, got --noise 3.0; give the same options to go on, or choose another ",
         ),
         ("tell 7 1", "got 7; netbo study status shows them"),
         ("tell 0 1", "netbo study correct ID VALUE replaces a value, netbo study import adds one"),

@@ -189,6 +189,14 @@ def test_an_objective_that_always_fails_ends_the_run_with_its_reason(here):
     assert len(pd.read_csv(here / "run" / "observations.csv")) >= 5
 
 
+def test_a_small_budget_of_failures_ends_with_its_reason_too(here):
+    shown = search(budget=2, objective="sound:broken")
+
+    assert shown.exit_code == 2
+    assert "one of 2 evaluations must give a value, got 2 failures, the last at edge" in shown.stderr
+    assert len(pd.read_csv(here / "run" / "observations.csv")) == 2
+
+
 @pytest.mark.usefixtures("undrawn")
 def test_a_search_that_was_killed_goes_on_as_if_nothing_had_happened(here):
     """What is evaluated when the process is killed is evaluated again; nothing that was told is lost."""

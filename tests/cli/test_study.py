@@ -659,6 +659,22 @@ def test_what_was_exported_can_be_imported_elsewhere(here):
     assert observed(other) == observed(leak())
 
 
+def test_ids_of_several_parts_are_exported_and_imported(here):
+    """CSV knows no tuples, and JSON makes lists of them: also as older files have them."""
+    graph = pipes([("main", 0), ("east", 1), ("west", (2, "b"))])
+    write_network(graph, here / "pipes.json")
+    create()
+    Path("levels.csv").write_text("edge,distance,value\n\"('west', (2, 'b'))\",1.5,3\n\"['east', 1]\",2,4\n")
+    run("import", "levels.csv")
+    run("export", "trials.csv")
+    other = Study.create(graph, name="twin", **SETTINGS)
+    shown = invoke("study", "import", "trials.csv", "--name=twin")
+
+    assert shown.exit_code == 0, shown.stderr
+    assert pd.read_csv("trials.csv")["edge"].tolist() == ["('west', (2, 'b'))", "('east', 1)"]
+    assert observed(other) == observed(leak())
+
+
 # Wrong input
 
 
@@ -666,7 +682,10 @@ def test_what_was_exported_can_be_imported_elsewhere(here):
     ("command", "message"),
     [
         ("create pipes.json", "there is a study named 'leak' already; go on with it by --resume"),
-        ("create pipes.json --resume --seed 9", "was made with --noise 0.0, got None"),
+        (
+            "create pipes.json --resume --seed 9",
+            "was made with --noise 0.0, got no --noise; give the same options",
+        ),
         ("create nothing.json --name new", "nothing.json"),
         ("create pipes.json --name new --acquisition guess", "guess"),
         ("ask --crew north@main", "--crew must be NAME or NAME@EDGE:DISTANCE, got 'north@main'"),
@@ -788,9 +807,11 @@ def test_a_worker_has_nothing_to_do_when_the_budget_is_spent(here):
 
 def test_failures_are_told_with_their_reason(here):
     create()
-    text = run("run", "--objective=sound:broken", "--budget=2")
+    shown = invoke("study", "run", "--objective=sound:broken", "--budget=2", "--name=leak")
 
-    assert "failed: RuntimeError: no reading\n" in text
+    assert shown.exit_code == 2
+    assert "one of 2 evaluations must give a value, got 2 failures, the last at edge" in shown.stderr
+    assert "failed: RuntimeError: no reading\n" in shown.stdout
     assert re.search(r"failed +\S+ +RuntimeError: no reading$", run("status"), re.MULTILINE)
     assert told("status")["trials"][0]["note"].startswith("Traceback")
     assert [record.state for record in leak().records] == [State.FAILED] * 2

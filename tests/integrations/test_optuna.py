@@ -311,6 +311,9 @@ def test_a_sampler_speaks_of_the_users_edges_and_takes_them():
     told = [(trial.user_attrs["place_id"], trial.user_attrs["place_distance"]) for trial in study.trials]
     assert told[:3] == [("c", 1.75), ("c", 2.0), ("a", 1.0)]
     assert {edge for edge, _ in told} <= set("abc")
+    numbers = [(trial.params["place_edge"], trial.params["place_position"]) for trial in study.trials]
+    assert numbers[:3] == [(2, 0.875), (2, 1.0), (0, 0.5)]
+    assert {trial.distributions["place_edge"].high for trial in study.trials} == {2}
     assert [trial.value for trial in study.trials] == [distance for _, distance in told]
 
 
@@ -319,3 +322,17 @@ def test_a_sampler_takes_what_read_takes():
     streets.add_edge("church", "mill", length=120.0)
 
     assert NetworkSampler(streets).graph.total_length == 120.0
+
+
+def test_a_place_that_was_cut_off_is_no_place_of_a_sampler():
+    """The end of an edge of which half is left; its number and fraction are those of the whole."""
+    graph = netbo.MetricGraph([0, 1], [1, 2], [2.0, 2.0], edge_ids=["a", "b"])
+    pieces = graph.split(graph.points("b", 1.0))
+    apart = pieces.cut(pieces.vertex_ids[-1], pieces.edge_ids[-1])
+    sampler = NetworkSampler(apart.subgraph(0), **OPTIONS)
+    study = optuna.create_study(direction="maximize", sampler=sampler)
+    study.enqueue_trial({"place_edge": 1, "place_position": 0.75})
+
+    with pytest.raises(ParameterError, match=r"place_edge=1 and place_position=0.75, which was cut off"):
+        study.optimize(sampler.suggest, n_trials=1)
+    assert sampler.parameters(("b", 0.5)) == {"place_edge": 1, "place_position": 0.25}

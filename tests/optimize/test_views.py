@@ -4,7 +4,7 @@ from numpy.testing import assert_array_equal
 
 from netbo import MetricGraph, Optimizer, open_rectangle
 from netbo.errors import ParameterError
-from netbo.optimize.results.figures import VIEWS, density, view
+from netbo.optimize.results.figures import VIEWS, density, draw_pages, draw_view, view
 
 
 def optimizer(**options):
@@ -58,3 +58,42 @@ def test_labels_carry_the_users_words_and_unit():
 def test_views_are_four():
     with pytest.raises(ParameterError, match="one of mean, sd, acquisition, probability, got 'variance'"):
         view(optimizer(), "variance")
+
+
+def few(graph, n):
+    found = Optimizer(graph, max_cell=graph.total_length / 40, noise=0.01)
+    points = found.search.points[:: len(found.search.points) // n][:n]
+    found.tell(points, np.cos(points.z))
+    return found
+
+
+@pytest.mark.parametrize("is_drawn", [True, False], ids=["plan", "profile"])
+def test_no_spread_is_drawn_of_fewer_than_five_values(is_drawn):
+    """A fit to four values is too sure of itself; the picture says why it shows none."""
+    graph = open_rectangle() if is_drawn else MetricGraph([0, 1], [1, 2], [3.0, 2.0])
+    unsure, sure = (draw_view(few(graph, n), "sd") for n in (4, 5))
+
+    assert unsure.get_title() == "standard deviation: too few values to say"
+    assert sure.get_title() == ""
+    if is_drawn:
+        assert [len(ax.figure.axes) for ax in (unsure, sure)] == [1, 2]  # with a scale of colours
+    else:
+        assert np.isnan(unsure.lines[0].get_ydata()).all()
+
+
+def test_a_profile_of_few_values_has_no_band():
+    graph = MetricGraph([0, 1], [1, 2], [3.0, 2.0])
+    unsure, sure = (draw_view(few(graph, n), "mean") for n in (4, 5))
+
+    assert [len(ax.collections) for ax in (unsure, sure)] == [0, 1]
+    assert unsure.get_title() == "standard deviation: too few values to say"
+
+
+def test_a_page_to_hover_over_has_no_spread_of_fewer_than_five_values():
+    pytest.importorskip("plotly")
+    menus = [draw_pages(few(open_rectangle(), n)).layout.updatemenus[0].buttons for n in (4, 5)]
+
+    assert [[button.label for button in menu] for menu in menus] == [
+        ["mean", "acquisition", "probability"],
+        ["mean", "sd", "acquisition", "probability"],
+    ]

@@ -346,3 +346,33 @@ def test_pending_trials_say_whose_they_are(tmp_path):
     (pending,) = study.pending
 
     assert (pending.id, pending.worker) == (0, "north")
+
+
+def told_at_once(study, other, monkeypatch, value):
+    """Both look for the key before either has told it; the first value is 1.5."""
+    store, find, looked = other.trial_store, other.trial_store.find, []
+    monkeypatch.setattr(store, "find", lambda *said: looked.append(said) if not looked else find(*said))
+    study.add_observation((0, 0.5), 1.5, key="A-1")
+    return other.add_observation((0, 0.5), value, key="A-1")
+
+
+def test_a_key_that_two_processes_tell_at_once_counts_once(tmp_path, monkeypatch):
+    study, other = create(tmp_path), load(tmp_path)
+    number = told_at_once(study, other, monkeypatch, 1.5)
+    found = load(tmp_path)
+
+    assert number == 0
+    assert [record.state for record in found.records] == [State.OBSERVED, State.VOID]
+    assert found.records[1].note == "told twice at once under the key 'A-1': trial 0 counts"
+    assert found.n_told == len(found.optimizer.history.observed) == 1
+    assert found.trial_store.record(1) == found.records[1]
+
+
+def test_another_value_that_is_told_at_once_under_a_key_is_refused_and_withdrawn(tmp_path, monkeypatch):
+    study, other = create(tmp_path), load(tmp_path)
+    with pytest.raises(
+        ObservationError, match=r"the key 'A-1' is that of trial 0, value 1\.5, got the value 2\.5"
+    ):
+        told_at_once(study, other, monkeypatch, 2.5)
+
+    assert [record.state for record in load(tmp_path).records] == [State.OBSERVED, State.WITHDRAWN]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from netbo.adapters.assembly.crossings import Levels
 from netbo.adapters.projection import METRES, transform
 from netbo.adapters.proximity import close_pairs, find_touches
 from netbo.adapters.report import Gap, LengthComparison, NetworkReport, Place, UnitGroup
@@ -275,6 +276,7 @@ def _extremes(report: NetworkReport) -> list[str]:
 # Facts of a graph for its report: components, dead ends, near misses.
 
 USUAL_GAP = 1e-3  # of the median drawn edge
+CONTACT = 1e-6  # of the tolerance: nearer than that, two things touch
 END_ZONE = 1.5  # tolerances; nearer to its end than that, an edge is near because its end is
 
 
@@ -336,24 +338,32 @@ def _places(graph: MetricGraph, vertices: IntArray, crs: str | None) -> tuple[Pl
 def find_gaps(
     graph: MetricGraph, n_own: int, is_dead: BoolArray, tolerance: float, crs: str | None
 ) -> tuple[Gap, ...]:
-    """Vertices within the tolerance of another vertex, or of the inside of an edge, not joined to it."""
+    """Vertices within the tolerance of another vertex, or of the inside of an edge, not joined to it.
+
+    What passes above or below, by the columns layer, bridge and tunnel, is no near miss unless it touches.
+    """
     positions: FloatArray = graph.positions[:n_own]  # type: ignore[index]  # drawn
     ids = graph.vertex_ids
-    near = _between_vertices(graph, positions, is_dead, tolerance)
+    levels = Levels.of(graph.edge_attributes, graph.tails, graph.heads)
+    near = _between_vertices(graph, positions, is_dead, tolerance, levels)
     touches = find_touches(graph.drawing, positions, tolerance)
     is_own = (graph.tails[touches.line] == touches.place) | (graph.heads[touches.line] == touches.place)
     drawn = graph.drawing.drawn_lengths()[touches.line]
     from_end = np.minimum(touches.fraction, 1 - touches.fraction) * drawn
     inside = touches.where(~is_own & (from_end > END_ZONE * tolerance))
     rows = zip(inside.place.tolist(), inside.line.tolist(), inside.distance.tolist(), strict=True)
-    near += [(v, Gap(ids[v], None, graph.edge_ids[e], d, bool(is_dead[v]))) for v, e, d in rows]
+    near += [
+        (v, Gap(ids[v], None, graph.edge_ids[e], d, bool(is_dead[v])))
+        for v, e, d in rows
+        if d <= CONTACT * tolerance or levels.may_join(v, edge=e)
+    ]
     places = _places(graph, np.array([vertex for vertex, _ in near], dtype=np.int64), crs)
     gaps = [replace(gap, place=place) for (_, gap), place in zip(near, places, strict=True)]
     return tuple(sorted(gaps, key=lambda gap: (not gap.is_dead_end, gap.distance)))
 
 
 def _between_vertices(
-    graph: MetricGraph, positions: FloatArray, is_dead: BoolArray, tolerance: float
+    graph: MetricGraph, positions: FloatArray, is_dead: BoolArray, tolerance: float, levels: Levels
 ) -> list[tuple[int, Gap]]:
     """Gaps between vertices, each with the number of its first vertex."""
     pairs = close_pairs(positions, tolerance)
@@ -361,8 +371,9 @@ def _between_vertices(
     joined = set(zip(low.tolist(), high.tolist(), strict=True))
     gaps = []
     for first, second in pairs.tolist():
-        if (first, second) not in joined:
-            distance = float(np.linalg.norm(positions[first] - positions[second]))
+        distance = float(np.linalg.norm(positions[first] - positions[second]))
+        is_met = distance <= CONTACT * tolerance or levels.may_join(first, other=second)
+        if (first, second) not in joined and is_met:
             dead = bool(is_dead[first] or is_dead[second])
             gap = Gap(graph.vertex_ids[first], graph.vertex_ids[second], None, distance, dead)
             gaps.append((first, gap))

@@ -69,15 +69,10 @@ def write_layers(path: Path, layers: Mapping[str, Any]) -> Path:
 def write_csv(path: Path, table: pd.DataFrame) -> Path:
     """A table as CSV, without its index; numbers with all their digits, text that no spreadsheet runs."""
     numbers = table.select_dtypes(["number", "bool"]).columns
-    cells = {name: table[name].map(_cell) for name in table.columns.difference(numbers)}
+    cells = {name: table[name].map(as_cell) for name in table.columns.difference(numbers)}
     with replacing(path) as unfinished:
         table.assign(**cells).to_csv(unfinished, index=False)
     return path
-
-
-def _cell(value: Any) -> Any:
-    """Text, and what is written as text: tuples, lists."""
-    return as_cell(str(value) if isinstance(value, tuple | list) else value)
 
 
 def _together(layers: Mapping[str, Any]) -> Any:

@@ -267,6 +267,7 @@ def _by_text(asked: Sequence[Any], names: Iterable[Hashable]) -> list[Hashable]:
     if all(name in known for name in asked):
         return list(asked)
     by_text = {str(name): name for name in known}
+    by_text |= {str(list(name)): name for name in known if isinstance(name, tuple)}  # as older versions wrote
     return [name if name in known else by_text.get(str(name), name) for name in asked]
 
 

@@ -81,6 +81,7 @@ EXAMPLES = {  # of commands by module and name, in an order in which they can be
         "netbo study export next.gpx --name noise",
     ],
     "study_files.plot": ["netbo study plot map.png --what sd --name noise"],
+    "study_files.repair": ["netbo study repair noise.journal"],
     "study_list.describe": ["netbo study describe --title 'Leaks in zone 3' --value-unit dB --name noise"],
     "study_list.list": ["netbo study list", "netbo study list --storage noise.journal --csv"],
 }

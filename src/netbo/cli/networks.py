@@ -43,6 +43,7 @@ from netbo.geometry import Point, Points
 from netbo.optimize import Optimizer, Result, Status, Summary
 from netbo.optimize import run as run_loop
 from netbo.optimize.arguments import usual_mesh
+from netbo.optimize.evaluation import only_failures
 from netbo.studies.settings import write_candidates
 from netbo.wording import length
 
@@ -126,6 +127,9 @@ def maximize(
     console.print(f"{result.summary()}\nstopped    {result.stopped}", markup=False)
     for path in written:
         console.print(f"written    {path}", markup=False)
+    failed = optimizer.history.having(Status.FAILED)
+    if failed and not optimizer.history.observed:
+        raise only_failures(f"{budget} evaluations", len(failed), failed[-1].point, failed[-1].note)
 
 
 def _write_outputs(result: Result, network: Network, out: Path) -> list[Path]:

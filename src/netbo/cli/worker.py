@@ -34,8 +34,8 @@ from netbo.cli.output import (
     print_json,
 )
 from netbo.errors import BaseError, ParameterError
-from netbo.optimize.evaluation import end_with_parent, one_thread_per_worker
-from netbo.studies import Study, TrialRecord, WorkSummary
+from netbo.optimize.evaluation import end_with_parent, one_thread_per_worker, only_failures
+from netbo.studies import State, Study, TrialRecord, WorkSummary
 from netbo.studies.worker import INTERRUPTED
 
 
@@ -151,6 +151,9 @@ def _print(job: Job, study: Study, done: WorkSummary) -> None:
         click.echo(f"stopped      {' '.join(done.stopped.split())}")
     if was_interrupted:
         raise KeyboardInterrupt
+    failed = [(each.point, each.note) for each in study.records if each.state is State.FAILED and each.point]
+    if done.failed and len(failed) == told:
+        raise only_failures(f"{told} evaluations", told, *failed[-1])
     if told < job.budget:
         raise NothingLeft(f"{told} of {job.budget} evaluations are made: {done.stopped}")
 

@@ -5,13 +5,14 @@ from math import isfinite
 from threading import Lock
 from typing import Any, Unpack
 
+import numpy as np
 from optuna import Study, Trial
 from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
 from optuna.samplers import BaseSampler, RandomSampler
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from netbo.errors import ParameterError
+from netbo.errors import ParameterError, PointError
 from netbo.geometry import MetricGraph, Point, Points, as_place
 from netbo.optimize import Optimizer, Status
 from netbo.optimize import Trial as Place
@@ -31,11 +32,12 @@ _STATUS = {
 class NetworkSampler(BaseSampler):
     """Chooses the edge and the position of each trial together, by a model on the network.
 
-    The parameters are PREFIX_edge, the number of an edge of the graph, and PREFIX_position, the fraction of
-    its length; `suggest(trial)` gives the point, and notes your address of it as the attributes PREFIX_id and
-    PREFIX_distance. `parameters(place)` are those of a place of yours, to be enqueued. Running trials count
-    as pending. Other parameters go to `independent_sampler`, and the model knows nothing of them. options:
-    as for `Optimizer`, but for `direction`, which is the study's, and `seed`.
+    The parameters are PREFIX_edge, the number of an edge of yours (the k-th of `graph.address_table`, also
+    where it was cut or joined), and PREFIX_position, the fraction of its length; `suggest(trial)` gives the
+    point, and notes its address as the attributes PREFIX_id and PREFIX_distance. `parameters(place)` are
+    those of a place of yours, to be enqueued. Running trials count as pending. Other parameters go to
+    `independent_sampler`, and the model knows nothing of them. options: as for `Optimizer`, but for
+    `direction`, which is the study's, and `seed`.
 
     >>> import netbo, optuna
     >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -78,7 +80,7 @@ class NetworkSampler(BaseSampler):
     def suggest(self, trial: Trial | FrozenTrial) -> Point:
         """The place of a trial, inside an objective; its address is noted by the user's id and distance."""
         edge, position = self._names
-        trial.suggest_int(edge, 0, self.graph.n_edges - 1)
+        trial.suggest_int(edge, 0, len(self.graph.address_table) - 1)
         trial.suggest_float(position, 0.0, 1.0)
         point = self.point(trial)
         if isinstance(trial, Trial):
@@ -92,26 +94,34 @@ class NetworkSampler(BaseSampler):
         place: a Point, Points of one, a pair (edge id, distance), or the name of a vertex.
         """
         edge, position = self._names
-        point = as_place(place, self.graph)
-        length = float(self.graph.lengths[point.edge])
-        return {edge: int(point.edge), position: min(1.0, float(point.z) / length)}
+        point, table = as_place(place, self.graph), self.graph.address_table
+        row, distance = table.measure(np.array([point.edge]), np.array([point.z]))
+        return {edge: int(row[0]), position: min(1.0, float(distance[0]) / float(table.lengths[row[0]]))}
 
     def point(self, trial: Trial | FrozenTrial) -> Point:
         """The place of a trial that has one."""
         found = self._place(trial.params)
-        if found is None:
+        if found is not None:
+            return found
+        edge, position = self._names
+        if edge in trial.params and position in trial.params:
             raise ParameterError(
-                f"trial {trial.number} must have the parameters {self._names[0]} and {self._names[1]}, got "
-                f"{', '.join(trial.params) or 'none'}; call suggest(trial) in the objective"
+                f"trial {trial.number} must be on the network, got {edge}={trial.params[edge]!r} and "
+                f"{position}={trial.params[position]!r}, which was cut off; parameters(place) gives those of "
+                "a place"
             )
-        return found
+        raise ParameterError(
+            f"trial {trial.number} must have the parameters {edge} and {position}, got "
+            f"{', '.join(trial.params) or 'none'}; call suggest(trial) in the objective"
+        )
 
     # What Optuna calls
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         """Edge and position belong together."""
         edge, position = self._names
-        return {edge: IntDistribution(0, self.graph.n_edges - 1), position: FloatDistribution(0.0, 1.0)}
+        numbers = IntDistribution(0, len(self.graph.address_table) - 1)
+        return {edge: numbers, position: FloatDistribution(0.0, 1.0)}
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
@@ -194,10 +204,15 @@ class NetworkSampler(BaseSampler):
 
     def _place(self, params: Any) -> Point | None:
         edge, position = (params.get(name) for name in self._names)
-        if edge is None or position is None or not 0 <= int(edge) < self.graph.n_edges:
+        table = self.graph.address_table
+        if edge is None or position is None or not 0 <= int(edge) < len(table):
             return None
-        z = min(1.0, max(0.0, float(position))) * float(self.graph.lengths[int(edge)])
-        return Points([int(edge)], [z], graph=self.graph)[0]  # type: ignore[arg-type]
+        row = np.array([int(edge)])
+        try:
+            found, z = table.locate(row, min(1.0, max(0.0, float(position))) * table.lengths[row])
+        except PointError:  # a part that was cut off: on your edge, and not on the network
+            return None
+        return Points(found, z, graph=self.graph)[0]
 
 
 def _as_place(number: int, trial: FrozenTrial, point: Point, order: int | None) -> Place:

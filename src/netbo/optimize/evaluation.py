@@ -21,7 +21,7 @@ import numpy as np
 from netbo.checks import explained, require_count
 from netbo.errors import ObservationError, ParameterError, shown
 from netbo.geometry import Point
-from netbo.wording import length
+from netbo.wording import counted, length
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
@@ -325,10 +325,14 @@ def _as_number(x: Any) -> float | None:
 def require_value(failed: int, design: int, where: Point, note: str) -> None:
     """Give up an objective that only failed so far, once it did so often; the last time `where` and why."""
     enough = max(LEAST_TRIES, design)
-    if failed < enough:
-        return
-    raise ObservationError(
-        f"one of the first {enough} evaluations must give a value, got {failed} failures, the last at "
+    if failed >= enough:
+        raise only_failures(f"the first {enough} evaluations", failed, where, note)
+
+
+def only_failures(tries: str, failed: int, where: Point, note: str) -> ObservationError:
+    """What to raise when every evaluation failed."""
+    return ObservationError(
+        f"one of {tries} must give a value, got {counted(failed, 'failure')}, the last at "
         f"edge {where.edge_id!r}, {length(where.distance)}: {last_line(note)}; "
         "call the objective on this point yourself"
     )

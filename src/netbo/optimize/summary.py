@@ -102,12 +102,12 @@ def summarize(optimizer: Optimizer) -> Summary:
     facts = [f"network    {optimizer.graph!r}", f"trials     {history!r}"]
     if not history.having(Status.OBSERVED):
         return Summary((*facts, "no values yet"), ())
-    doubt = _doubt(optimizer)
+    doubt = doubt_of(optimizer)
     facts += [_best(optimizer), _recommended(optimizer, doubt), *_model(optimizer, doubt)]
     return Summary(tuple(facts), tuple(_warnings(optimizer)), doubt)
 
 
-def _doubt(optimizer: Optimizer) -> str | None:
+def doubt_of(optimizer: Optimizer) -> str | None:
     """Why nothing is said of how sure the model is: from such values it learns no more than a guess."""
     values = [trial.value for trial in optimizer.history.observed]
     if len(values) < FEWEST:
@@ -188,7 +188,7 @@ def _warnings(optimizer: Optimizer) -> list[str]:
 
 
 def _trust_warnings(optimizer: Optimizer) -> list[str]:
-    if _doubt(optimizer):
+    if doubt_of(optimizer):
         return []
     found = optimizer.check()
     warnings = [

@@ -135,6 +135,7 @@ def draw_profile(
     samples: int = 1000,
     reference: Field | None = None,
     label: str | None = None,
+    band: bool = True,
 ) -> Axes:
     """Posterior mean, a band of two standard deviations and the observations along edges laid end to end.
 
@@ -144,6 +145,7 @@ def draw_profile(
     between: two places; the profile then follows the shortest path from the first to the second.
     reference: a function of Points to compare with, such as the truth of an example.
     label: of the values, with their unit.
+    band: whether it is drawn; a fit to a few values is too sure of itself.
     """
     if edges is not None and between is not None:
         raise ParameterError("a profile follows edges or a path, got both edges and between; pass one")
@@ -154,7 +156,7 @@ def draw_profile(
     model = posterior if isinstance(posterior, Surrogate) else None
     middle = np.asarray(posterior(points) if callable(posterior) else posterior.mean(points))
     x = _broken(place, route, row)
-    if model is not None:
+    if model is not None and band:
         spread = BAND_WIDTH * model.std(points)
         low, high = (_broken(edge, route, row) for edge in (middle - spread, middle + spread))
         ax.fill_between(x, low, high, color=style.BAND, linewidth=0, label=f"mean ± {BAND_WIDTH:g} sd")

@@ -305,7 +305,10 @@ def _require_same_settings(name: str, kept: StudySettings, given: StudySettings)
     for field in fields(StudySettings):
         there, here = getattr(kept, field.name), getattr(given, field.name)
         if there != here:
+            is_bare, is_left_out = (each is None or each is False for each in (there, here))
+            made = f"without {field.name}=" if is_bare else f"with {field.name}={there!r}"
+            got = f"no {field.name}=" if is_left_out else f"{field.name}={here!r}"
             raise StudyError(
-                f"the study {name!r} was made with {field.name}={there!r}, got {here!r}; "
+                f"the study {name!r} was made {made}, got {got}; "
                 "load it with Study.load to go on, or choose another name"
             )

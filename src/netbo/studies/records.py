@@ -50,7 +50,7 @@ class State(Enum):
     WITHDRAWN = "withdrawn"  # told, and found to be wrong
     EXPIRED = "expired"  # its lease ran out: its point is handed out again
     RELEASED = "released"  # given back: its point is handed out again
-    VOID = "void"  # it never got a point
+    VOID = "void"  # it never got a point, or repeats what was told under its key
 
 
 ORPHANED = (State.EXPIRED, State.RELEASED)
@@ -277,6 +277,21 @@ def apply_corrections(
         elif kind == NOTE:
             record = replace(record, note=str(correction.get("note", "")))
     return record
+
+
+def repeated_keys(records: Sequence[TrialRecord]) -> dict[int, int]:
+    """Trials that say once more what an earlier one says under the same key, each with that one.
+
+    Of two workers that look for a key at once and find none both may add it; everybody counts the first.
+    """
+    first: dict[str, TrialRecord] = {}
+    repeated = {}
+    for record in records:
+        if record.own_key is not None:
+            known = first.setdefault(record.own_key, record)
+            if known is not record and (known.point, known.value) == (record.point, record.value):
+                repeated[record.id] = known.id
+    return repeated
 
 
 def collapse_takeovers(records: Sequence[TrialRecord]) -> list[TrialRecord]:

@@ -484,8 +484,8 @@ class Study(Described):
         """
         told, point = as_told(value, noise, as_note(note)), self.place(place)
         with self._lock:
-            known = None if key is None else self.trial_store.find(key, point, told.value)
-            return self.trial_store.add_observation(point, told, key)[0] if known is None else known
+            store = self.trial_store
+            return store.add_observation(point, told)[0] if key is None else store.add_once(point, told, key)
 
     @explained
     def correct(self, suggestion: Suggestion | int, value: Any, noise: Any = None) -> None:

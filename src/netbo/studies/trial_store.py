@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,9 @@ class TrialStore:
             self._finished_prefix.append(records[done])
             self._finished.pop(done, None)
             done += 1
+        for number, first in stored.repeated_keys(records).items():
+            note = f"told twice at once under the key {records[number].own_key!r}: trial {first} counts"
+            records[number] = replace(records[number], state=stored.State.VOID, note=note)
         for number, each in corrections.items():
             if number < len(records):
                 records[number] = stored.apply_corrections(records[number], each, self._points)
@@ -66,6 +70,8 @@ class TrialStore:
         corrections = stored.read_corrections(self.storage.get_study_user_attrs(self.study_id), number)
         mine = corrections.get(number, [])
         self._n_corrections[number] = len(mine)
+        if self._read(trial).own_key is not None:  # others may have it too
+            return self.records()[number]
         return stored.apply_corrections(self._read(trial), mine, self._points)
 
     def first_value(self, record: stored.TrialRecord) -> float | None:
@@ -121,6 +127,19 @@ class TrialStore:
         place: dict[str, Any] = {"asked": False} if key is None else {"asked": False, "key": key}
         outcome = {stored.TOLD: self._outcome(told, None)} if told.noise is not None or told.note else {}
         return self._insert_at(point, state, outcome, place, told.value)
+
+    def add_once(self, point: Point, told: Told, key: str) -> int:
+        """Number of the measurement of a key, recorded if there is none; of two at once the first counts."""
+        known = self.find(key, point, told.value)
+        if known is not None:
+            return known
+        number = self.add_observation(point, told, key)[0]
+        try:
+            found = self.find(key, point, told.value)
+        except ObservationError:  # another value or place, which somebody told meanwhile
+            self.add_correction(number, stored.WITHDRAW)
+            raise
+        return number if found is None else found
 
     def reserve(self, lease: dict[str, Any]) -> tuple[int, int]:
         """Insert a running trial that has no point yet."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -54,6 +54,33 @@ def _layer(value: Any) -> float:
     except (TypeError, ValueError):
         return 0.0
     return number if isfinite(number) else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """On which levels edges are, and those that end at each vertex."""
+
+    of_edges: list[float] | None  # None where no column says so
+    at_vertices: list[set[float]]
+
+    @classmethod
+    def of(cls, attributes: Mapping[str, Sequence[Any]], tails: IntArray, heads: IntArray) -> Self:
+        """By the columns of the edges, and their ends."""
+        levels = levels_of(attributes, np.arange(len(tails)))
+        if levels is None:
+            return cls(None, [])
+        here: list[set[float]] = [set() for _ in range(max(tails.max(), heads.max()) + 1)]
+        for ends in (tails, heads):
+            for vertex, level in zip(ends.tolist(), levels.tolist(), strict=True):
+                here[vertex].add(level)
+        return cls(levels.tolist(), here)
+
+    def may_join(self, vertex: int, *, edge: int | None = None, other: int | None = None) -> bool:
+        """Whether an edge that ends at the vertex is on the level of another edge, or of one at a vertex."""
+        if self.of_edges is None:
+            return True
+        there = self.at_vertices[other] if other is not None else {self.of_edges[edge or 0]}
+        return not self.at_vertices[vertex].isdisjoint(there)
 
 
 # Crossings for a report: each once, with its place.

@@ -13,7 +13,7 @@ from netbo.errors import ParameterError
 from netbo.geometry import Points
 from netbo.optimize.eligibility import places_of
 from netbo.optimize.maximizer import MaximizerDensity
-from netbo.optimize.summary import marked_places
+from netbo.optimize.summary import doubt_of, marked_places
 from netbo.plotting import (
     draw_field,
     draw_interactive,
@@ -100,12 +100,17 @@ def draw_view(
     A network without coordinates is drawn as a profile, its edges laid end to end.
     """
     graph = optimizer.graph
-    seen = view(optimizer, what, label)
+    seen, doubt = view(optimizer, what, label), doubt_of(optimizer)
     if graph.dimension is None:
-        shown = optimizer.posterior if what == "mean" else _finite(seen.function)
+        is_known = what != "sd" or not doubt
+        shown = optimizer.posterior if what == "mean" else _finite(seen.function, is_known=is_known)
         beside = value_label(label, optimizer.value_unit) if what == "mean" else seen.label
-        return draw_profile(graph, shown, ax, label=beside)
-    if isinstance(seen.function, MaximizerDensity):
+        ax = draw_profile(graph, shown, ax, label=beside, band=not doubt)
+        return _say_doubt(ax, what, doubt)
+    if what == "sd" and doubt:
+        ax = draw_network(graph, ax, color=style.FAINT, vertex_size=0.0, to_scale=to_scale)
+        _say_doubt(ax, what, doubt)
+    elif isinstance(seen.function, MaximizerDensity):
         ax = _draw_density(seen.function, ax, seen.label, norm=norm, to_scale=to_scale)
     else:
         if what == "acquisition" and norm is None:
@@ -119,6 +124,13 @@ def draw_view(
     return draw_legend(ax)
 
 
+def _say_doubt(ax: Axes, what: str, doubt: str | None) -> Axes:
+    """Put into a picture why it shows no spread."""
+    if doubt and what in ("mean", "sd"):
+        ax.set_title(f"standard deviation: {doubt}", fontsize="medium")
+    return ax
+
+
 def next_places(optimizer: Optimizer) -> tuple[Points, list[str]]:
     """The first pending places, and the numbers under which they are told."""
     pending = optimizer.history.pending[:MOST_NUMBERED]
@@ -126,10 +138,15 @@ def next_places(optimizer: Optimizer) -> tuple[Points, list[str]]:
 
 
 def draw_pages(optimizer: Optimizer, *, title: str | None = None) -> Any:
-    """An interactive figure of mean, standard deviation, acquisition and probability; needs plotly."""
+    """An interactive figure of mean, standard deviation, acquisition and probability; needs plotly.
+
+    Of fewer values than tell it, the standard deviation is left out.
+    """
     fields = {what: view(optimizer, what).function for what in VIEWS}
     if not density(optimizer).has_length:
         del fields["probability"]
+    if doubt_of(optimizer):
+        del fields["sd"]
     units = {} if optimizer.value_unit is None else dict.fromkeys(("mean", "sd"), optimizer.value_unit)
     numbers = next_places(optimizer)[1]
     return draw_interactive(
@@ -170,9 +187,11 @@ def _draw_density(
     )  # fmt: skip
 
 
-def _finite(function: Callable[[Points], FloatArray]) -> Callable[[Points], FloatArray]:
+def _finite(function: Callable[[Points], FloatArray], *, is_known: bool) -> Callable[[Points], FloatArray]:
+    """The function where it is finite; nowhere, if it is a spread that too few values tell."""
+
     def finite(x: Points) -> FloatArray:
         values = function(x)
-        return np.where(np.isfinite(values), values, np.nan)
+        return np.where(np.isfinite(values) & is_known, values, np.nan)
 
     return finite
