@@ -44,7 +44,7 @@ test-botorch: .venv-botorch/.test
 .venv-peers/.done: pyproject.toml
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	.venv-peers/bin/python -m pip install --quiet --editable ".[botorch,paper]" --group peers
+	.venv-peers/bin/python -m pip install --quiet --editable ".[botorch,paper,geo,water,power]" --group peers
 	@touch $@
 
 peers: .venv-peers/.done

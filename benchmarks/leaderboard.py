@@ -36,7 +36,6 @@ from netbo.problems import SUITE, SuiteProblem
 
 RECORDS = Path(__file__).parent / "results" / "leaderboard"
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "leaderboard.png"
-SIMULATED = ("leak", "contamination", "fault")  # beginnings of the landscapes that simulators made
 N_PEER_PROBLEMS, N_PEER_SIMULATED = 12, 3
 TOOLS = ("optuna", "scikit-learn", "torch", "botorch", "gpytorch", "geometric_kernels")
 
@@ -60,16 +59,11 @@ PEERS: Mapping[str, Any] = {
 PARTS = {"ours": (OURS, 20), "peers": (PEERS, 10)}  # methods and seeds
 
 
-def is_simulated(problem: SuiteProblem) -> bool:
-    """Whether a simulator made its values."""
-    return problem.landscape.startswith(SIMULATED)
-
-
 def peer_problems() -> list[SuiteProblem]:
     """Twelve problems, a quarter of them simulated, those whose names followed by "peers" hash smallest."""
     by_hash = sorted(SUITE, key=lambda each: hashlib.sha256(f"{each.name}peers".encode()).hexdigest())
-    simulated = [each for each in by_hash if is_simulated(each)][:N_PEER_SIMULATED]
-    others = [each for each in by_hash if not is_simulated(each)][: N_PEER_PROBLEMS - len(simulated)]
+    simulated = [each for each in by_hash if each.is_simulated][:N_PEER_SIMULATED]
+    others = [each for each in by_hash if not each.is_simulated][: N_PEER_PROBLEMS - len(simulated)]
     return [each for each in SUITE if each in simulated or each in others]
 
 
@@ -130,6 +124,8 @@ def main() -> None:
         figure.savefig(PICTURE, dpi=150)
         plt.close(figure)
         return
+    if options.out == RECORDS and (options.problem != "*" or options.budget != 60):
+        parser.error("some problems, or another budget, are no record of the suite; give another --out")
     methods, seeds = PARTS[options.part]
     options.seeds = options.seeds or seeds
     pool = SUITE if options.part == "ours" else peer_problems()

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from leaderboard import OURS, PEERS, PICTURE, RECORDS, is_simulated
+from leaderboard import OURS, PEERS, PICTURE, RECORDS
 from netbo.experiments import Comparison
 from netbo.problems import SUITE, SuiteProblem
 
@@ -51,6 +51,8 @@ def _entries(found: Comparison, wanted: Callable[[SuiteProblem], bool]) -> list[
 
 def _board(found: Comparison) -> Made:
     """Leaderboard, with the mean rank on the locked problems apart."""
+    if found.paired().table.empty:
+        return None
     locked = _entries(found, lambda each: each.is_locked)
     apart = found.among(problems=locked).leaderboard() if locked else None
     ranks = {} if apart is None else apart.set_index("method")["rank"].to_dict()
@@ -137,7 +139,7 @@ def by_problem(found: Comparison, folder: Path) -> Made:
 
 def simulators(found: Comparison, folder: Path) -> Made:
     """Median evaluations until a place was visited than which 0.5 %, or 1 %, of the length is better."""
-    problems = _entries(found, is_simulated)
+    problems = _entries(found, lambda each: each.is_simulated)
     if not problems:
         return None
     simulated = found.among(problems=problems)
@@ -171,7 +173,7 @@ def answers(found: Comparison, folder: Path) -> Made:
     wide = found.among(problems=_entries(found, lambda each: "needle" not in each.name)).answered()
     if wide.empty:
         return None
-    problems = _entries(found, is_simulated)
+    problems = _entries(found, lambda each: each.is_simulated)
     near = found.among(problems=problems).answered().set_index("method") if problems else pd.DataFrame()
     rows = []
     for row in wide.to_dict("records"):

@@ -4,6 +4,7 @@ What is written out stays as it is when the default changes: the old default is 
 maximin design along the network, alpha = 1, amplitude and mean learned, weak opinions on range and noise.
 """
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -131,5 +132,7 @@ class OptunaGp(OptunaSearch):
     """Optuna's Gaussian processes: Matérn 5/2, log EI; exact values are said to be so. Needs torch."""
 
     def __init__(self, problem: Problem, seed: int, noise: float | None) -> None:
-        sampler = optuna.samplers.GPSampler(seed=seed, deterministic_objective=noise == 0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an option that may change
+            sampler = optuna.samplers.GPSampler(seed=seed, deterministic_objective=noise == 0)
         super().__init__(problem, sampler)

@@ -98,6 +98,16 @@ def test_runs_that_are_there_are_not_made_again(tmp_path):
     assert len(pd.read_parquet(tmp_path / "table.parquet")) == 2 * 2 * 3
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("executor", ["processes", "dask"])
+def test_runs_are_the_same_wherever_they_are_made(executor):
+    ways = {"random": {"acquisition": "random"}, "default": {}}
+    here = compare(ways, ["river/plume"], repetitions=2, budget=10)
+    there = compare(ways, ["river/plume"], repetitions=2, budget=10, jobs=2, executor=executor)
+
+    pd.testing.assert_frame_equal(here.table, there.table)
+
+
 def test_evaluations_are_a_geometric_mean_and_runs_that_fail_count_twice_the_budget():
     found = comparison_of({("a", "x"): [4, None], ("b", "x"): [10, 10]}, budget=20)
     row = found.leaderboard().iloc[0]
