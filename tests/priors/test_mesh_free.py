@@ -174,3 +174,60 @@ def test_a_loop_alone_is_a_circle():
     prior = netbo.whittle_matern(graph, Matern(alpha=1.0, range=1.0))
 
     assert_allclose(np.ptp(prior.variance(graph.points(0, [0.0, 0.1, 1.7, 3.0]))), 0.0, atol=1e-14)
+
+
+# Junctions that keep their arms apart
+
+
+def longer_at_junctions(graph, gap):
+    """The same network with longer edges, and how far its points move."""
+    before, after = (gap * (graph.degrees[ends] > 2) for ends in (graph.tails, graph.heads))
+    return netbo.MetricGraph(graph.tails, graph.heads, graph.lengths + before + after), before
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 1.5])
+@pytest.mark.parametrize("constant", [False, True])
+def test_a_junction_gap_is_a_network_with_longer_edges_there(alpha, constant):
+    graph = netbo.road(20, seed=3)
+    wide, before = longer_at_junctions(graph, 0.4)
+    x = netbo.uniform_points(graph, 40, np.random.default_rng(1))
+    ends = netbo.Points(np.r_[x.edge, 0, 0], np.r_[x.z, 0.0, graph.lengths[0]], graph=graph)
+    y = netbo.Points(ends.edge, ends.z + before[ends.edge], graph=wide)
+    matern = netbo.Matern(alpha, range=0.3 * graph.diameter, sigma=1.3)
+    apart = netbo.whittle_matern(graph, matern, junction_gap=0.4, constant_variance=constant)
+    twin = netbo.whittle_matern(wide, matern, constant_variance=constant)
+    values = np.random.default_rng(2).normal(size=10)
+    one = netbo.condition(apart, netbo.Observations(ends[:10], values), regularization=0.01)
+    two = netbo.condition(twin, netbo.Observations(y[:10], values), regularization=0.01)
+
+    np.testing.assert_allclose(apart.covariance(ends, ends), twin.covariance(y, y), rtol=1e-12)
+    np.testing.assert_allclose(one.mean(ends), two.mean(y), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(one.std(ends), two.std(y), rtol=1e-9)
+    assert one.log_evidence() == pytest.approx(two.log_evidence(), rel=1e-12)
+
+
+def test_arms_of_one_junction_may_differ_and_ends_without_one_do_not():
+    graph = netbo.star(3, length=1.0)
+    hub = int(np.argmax(graph.degrees))
+    z = np.where(graph.tails == hub, 0.0, graph.lengths)
+    arms = netbo.Points(np.arange(3), z, graph=graph)
+    prior = netbo.whittle_matern(graph, netbo.Matern(1.0, range=2.0, sigma=1.0), junction_gap=0.5)
+    correlation = prior.covariance(arms, arms)[0, 1] / prior.variance(arms)[0]
+    path = netbo.MetricGraph([0, 1], [1, 2], [1.0, 1.0])
+    middle = netbo.Points([0, 1], [1.0, 0.0], graph=path)
+    through = netbo.whittle_matern(path, netbo.Matern(1.0, range=2.0, sigma=1.0), junction_gap=0.5)
+
+    assert correlation < 0.9
+    assert through.covariance(middle, middle)[0, 1] == pytest.approx(through.variance(middle)[0], rel=1e-12)
+
+
+@pytest.mark.parametrize(("alpha", "gap"), [(0.75, 0.5), (1.0, -1.0), (1.0, np.inf)])
+def test_a_junction_gap_is_a_length_of_a_whole_field(alpha, gap):
+    with pytest.raises(netbo.errors.ParameterError, match="junction"):
+        netbo.whittle_matern(netbo.star(3), netbo.Matern(alpha, range=1.0), junction_gap=gap)
+
+
+def test_a_junction_gap_needs_no_mesh():
+    space = netbo.FiniteElementSpace.build(netbo.star(3), max_cell=0.5)
+    with pytest.raises(netbo.errors.ParameterError, match="needs a network"):
+        netbo.whittle_matern(space, netbo.Matern(1.0, range=1.0), junction_gap=0.5)

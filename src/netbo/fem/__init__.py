@@ -1,6 +1,6 @@
 """The finite element space V_h on a metric graph, and meshes through given points."""
 
-from netbo.fem.point_mesh import Mesh, PointMesh
+from netbo.fem.point_mesh import Mesh, PointMesh, WidenedMesh
 from netbo.fem.space import FiniteElementSpace, Location
 
-__all__ = ["FiniteElementSpace", "Location", "Mesh", "PointMesh"]
+__all__ = ["FiniteElementSpace", "Location", "Mesh", "PointMesh", "WidenedMesh"]

@@ -147,6 +147,49 @@ class PointMesh:
         return Location(cell=cell, left=left[cell], right=right[cell], fraction=fraction)
 
 
+# Networks whose junctions keep their arms apart: values may differ from arm to arm.
+
+
+@dataclass(frozen=True, eq=False)
+class WidenedMesh(PointMesh):
+    """A mesh of the network with a piece of edge more between every junction and each of its arms.
+
+    Points are those of the network itself: the end of an arm lies beyond the piece, so that two arms of a
+    junction end two pieces apart.
+    """
+
+    before: FloatArray  # (E,) length of the piece at the tail of every edge
+
+    @classmethod
+    def between(cls, graph: MetricGraph, gap: float, *points: Points) -> "WidenedMesh":
+        """The mesh with a node at every point of the network; gap: length of a piece."""
+        wide, before = _widened(graph, gap)
+        moved = (_moved(graph.bind(x), wide, before) for x in points)
+        mesh = PointMesh.through(wide, *moved)
+        return cls(wide, mesh.edge, mesh.z, before)
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return type(self), (self.graph, self.edge, self.z, self.before)
+
+    def locate(self, x: Points) -> Location:
+        """Cell, end nodes and fraction of each point of the network."""
+        return super().locate(x if x.graph is self.graph else _moved(x, self.graph, self.before))
+
+
+def _moved(x: Points, wide: MetricGraph, before: FloatArray) -> Points:
+    return Points(x.edge, x.z + before[x.edge], graph=wide)
+
+
+def _widened(graph: MetricGraph, gap: float) -> tuple[MetricGraph, FloatArray]:
+    """The network with longer edges at junctions, kept with the graph, and what tails were given."""
+    kept: dict[float, tuple[MetricGraph, FloatArray]] = graph.__dict__.setdefault("_widened", {})
+    if gap not in kept:
+        is_junction = graph.degrees > 2
+        before, after = (read_only(gap * is_junction[ends]) for ends in (graph.tails, graph.heads))
+        kept[gap] = MetricGraph(graph.tails, graph.heads, graph.lengths + before + after), before
+    return kept[gap]
+
+
 def bare_topology(graph: MetricGraph) -> Topology:
     """The vertices alone, one cell an edge; kept with the graph, since its symbolic work is."""
     known = graph.__dict__.get("_bare_topology")

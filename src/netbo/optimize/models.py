@@ -64,6 +64,8 @@ class MeshFreeMatern:
         Smoothness, as for NetworkMatern.
     constant_variance : bool
         Dead ends then vary no more than other places.
+    junction_gap : float
+        In mean lengths of an edge: keeps the arms of junctions apart, so that values may jump there.
 
     Examples
     --------
@@ -73,17 +75,24 @@ class MeshFreeMatern:
 
     alpha: float = 1.0
     constant_variance: bool = False  # dead ends then vary no more than other places
+    junction_gap: float = 0.0  # in mean lengths of an edge
 
     @property
     def label(self) -> str:
         """What people read in a summary."""
         constant = ", constant variance" if self.constant_variance else ""
-        return f"exact network alpha={self.alpha:g}{constant}"
+        apart = ", junctions apart" if self.junction_gap else ""
+        return f"exact network alpha={self.alpha:g}{constant}{apart}"
 
     def build(self, space: FiniteElementSpace) -> Prior:
         """The prior on the network of the mesh; tau = 1, as for NetworkMatern."""
         matern = _unit_tau(self.alpha, space)
-        return whittle_matern(space.graph, matern, constant_variance=self.constant_variance)
+        return whittle_matern(
+            space.graph,
+            matern,
+            constant_variance=self.constant_variance,
+            junction_gap=self.junction_gap * float(space.graph.lengths.mean()),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 
 from netbo.arrays import FloatArray
-from netbo.fem import PointMesh
+from netbo.fem import PointMesh, WidenedMesh
 from netbo.geometry import MetricGraph, Points
 from netbo.linalg import (
     Elements,
@@ -39,12 +39,15 @@ class Meshes:
     def __reduce__(self) -> tuple[type["Meshes"], tuple[()]]:
         return Meshes, ()  # a copy starts empty: meshes are quickly made
 
-    def through(self, graph: MetricGraph, points: tuple[Points, ...]) -> PointMesh:
-        """The mesh with nodes at the points; the same object for the same points."""
+    def through(self, graph: MetricGraph, points: tuple[Points, ...], gap: float = 0.0) -> PointMesh:
+        """The mesh with nodes at the points; the same object for the same points.
+
+        gap: length of a piece of edge between a junction and each of its arms.
+        """
         for known, mesh in self._known:
             if len(known) == len(points) and all(a is b for a, b in zip(known, points, strict=True)):
                 return mesh
-        mesh = PointMesh.through(graph, *points)
+        mesh = WidenedMesh.between(graph, gap, *points) if gap else PointMesh.through(graph, *points)
         self._known = [*self._known, (points, mesh)][-REMEMBERED:]
         return mesh
 
@@ -110,9 +113,14 @@ class ExactPrior(FiniteElementPrior):
 
 @dataclass(frozen=True, eq=False)
 class MeshFreePrior(MaternOnGraph):
-    """L^alpha (tau u) = W on the network itself, for 2 alpha = 1, 2, 3, 4."""
+    """L^alpha (tau u) = W on the network itself, for 2 alpha = 1, 2, 3, 4.
+
+    With a junction gap it is the field of a network whose junctions keep their arms two gaps apart, so that
+    values may differ from arm to arm; where edges meet end to end nothing changes.
+    """
 
     is_constant: bool = False
+    junction_gap: float = 0.0
 
     def is_rescaling_of(self, other: "MeshFreePrior") -> bool:
         """Whether the two differ in range and sigma alone."""
@@ -120,13 +128,14 @@ class MeshFreePrior(MaternOnGraph):
             self.graph is other.graph
             and self.matern.alpha == other.matern.alpha
             and self.is_constant == other.is_constant
+            and self.junction_gap == other.junction_gap
             and np.array_equal(self.vertex_condition, other.vertex_condition)
         )
 
     def on(self, *points: Points) -> ExactPrior:
         """The field at the points, on the mesh through them."""
         return ExactPrior(
-            space=self.meshes.through(self.graph, points),
+            space=self.meshes.through(self.graph, points, self.junction_gap),
             matern=self.matern,
             is_lumped=False,
             vertex_condition=self.vertex_condition,

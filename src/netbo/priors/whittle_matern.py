@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netbo.arrays import FloatArray, as_float_vector, read_only
-from netbo.checks import explained
+from netbo.checks import explained, require_nonnegative
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph
@@ -28,6 +28,7 @@ def whittle_matern(
     lumped: bool = False,
     vertex_condition: ArrayLike = 0.0,
     constant_variance: bool = False,
+    junction_gap: float = 0.0,
     tolerance: float = 1e-8,
 ) -> Prior:
     """The Whittle-Matérn prior for alpha > 1/4: on a finite element space, or exact on a network.
@@ -44,6 +45,9 @@ def whittle_matern(
         theta >= 0 of eq:kirchhoff, one number or one for every vertex; 0 is Kirchhoff.
     constant_variance : bool, default False
         Divide the field by its standard deviation, which is sqrt(2) larger at dead ends.
+    junction_gap : float, default 0.0
+        Length that keeps every arm of a junction apart from it, as if edges were that much longer there:
+        values may then differ from arm to arm. For networks and whole 2 alpha.
     tolerance : float, default 1e-8
         Kernel error relative to the variance, where 2 alpha is no whole number up to 4 and x^(2 alpha) is
         approximated; the prior's `error` says what was reached.
@@ -81,10 +85,20 @@ def whittle_matern(
         if lumped:
             raise ParameterError("lumped mass belongs to a mesh, got a network; leave lumped out")
         _require_bounded(graph, matern)
+    require_nonnegative("junction_gap", junction_gap, "0 is the network itself", kind="a finite length")
+    if junction_gap and not (isinstance(where, MetricGraph) and is_whole(matern)):
+        raise ParameterError(
+            f"a junction gap needs a network and alpha 1/2, 1, 3/2 or 2, got {type(where).__name__} and "
+            f"{matern.alpha}; leave junction_gap out"
+        )
     if is_whole(matern):
         if isinstance(where, MetricGraph):
             return MeshFreePrior(
-                graph=where, matern=matern, vertex_condition=theta, is_constant=constant_variance
+                graph=where,
+                matern=matern,
+                vertex_condition=theta,
+                is_constant=constant_variance,
+                junction_gap=float(junction_gap),
             )
         return FiniteElementPrior(
             space=where,
