@@ -1,5 +1,6 @@
 """Searching the network itself: maxima between grid points, against dense grids and closed forms."""
 
+import copy
 import math
 from dataclasses import replace
 from functools import partial
@@ -398,3 +399,69 @@ def test_a_mesh_free_model_is_built_on_the_network_of_the_mesh():
     assert model.label == "exact network alpha=1.5"
     assert replace(model, constant_variance=True).label == "exact network alpha=1.5, constant variance"
     assert replace(model, constant_variance=True).build(space).is_constant
+
+
+# Arms of junctions
+
+
+@pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
+@pytest.mark.parametrize("n_points", [40, 4000])
+def test_every_arm_of_a_junction_has_a_point_and_the_pieces_are_the_network(graph, n_points):
+    search = Continuum(graph, n_points=n_points, arms=True)
+    plain = Continuum(graph, n_points=n_points)
+    arms = search.points[len(plain.points) :]
+    ends = np.concatenate([graph.tails, graph.heads])
+
+    assert len(arms) == np.count_nonzero(graph.degrees[ends] > 2)
+    assert np.all(
+        np.minimum(arms.z, graph.lengths[arms.edge] - arms.z) <= 1.001e-3 * graph.lengths[arms.edge]
+    )
+    assert search.weights.sum() == pytest.approx(graph.total_length, rel=1e-12)
+    assert (search.weights > 0).all()
+    # each candidate lies in a piece of its own
+    pieces = search.pieces
+    for index, point in enumerate(search.points):
+        own = pieces.owner == index
+        at = (pieces.edge[own] == point.edge) & (pieces.start[own] <= point.z) & (point.z <= pieces.end[own])
+        assert at.any()
+
+
+def test_arms_in_what_is_forbidden_are_left_out():
+    graph = netbo.star(4, length=2.0)
+    search = Continuum(graph, n_points=40, arms=True, forbidden=Forbidden(stretches=[(1, 0.0, 0.5)]))
+
+    assert 1 not in search.points[len(search.grid.points) :].edge
+    assert len(search.points) - len(search.grid.points) == 3
+
+
+def test_a_jump_at_a_junction_is_found_on_its_arm():
+    """A queue on one arm alone: f = 1 at its end, 0 at those of the others."""
+    graph = netbo.star(3, length=1.0)
+    search = Continuum(graph, n_points=30, n_brackets=1, rounds=1, arms=True)
+    at_tail = graph.tails[1] == 0 if graph.degrees[0] > 2 else graph.tails[1] == 3
+
+    def queue(x):
+        near = 1 - x.z if at_tail else x.z
+        return np.where((x.edge == 1) & (near < 1), near, 0.0)
+
+    found = search.maximize(queue, everywhere(search))
+    assert (found.edge[0], queue(found)[0] > 0.998) == (1, True)
+
+
+def test_fewer_rounds_stop_wider():
+    graph = netbo.interval(1.0)
+    places = [
+        Continuum(graph, n_points=11, n_brackets=1, rounds=rounds).maximize(
+            lambda x: -((x.z - 0.5312) ** 2), np.ones(11, dtype=bool)
+        )
+        for rounds in (1, None)
+    ]
+
+    assert abs(places[0].z[0] - 0.5312) <= 0.1 / 8
+    assert abs(places[1].z[0] - 0.5312) < 1e-5
+
+
+def test_a_deep_copy_is_searched_on_the_same_network():
+    search = copy.deepcopy(Continuum(netbo.star(4), n_points=40, arms=True))
+
+    assert len(search.maximize(lambda x: x.z, everywhere(search))) == 1

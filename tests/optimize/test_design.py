@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from netbo import FiniteElementSpace, MetricGraph, Points, grid, interval, open_rectangle, uniform_points
 from netbo.errors import GraphError, ParameterError
-from netbo.optimize.design import Maximin, Metric, RandomDesign, default_size
+from netbo.optimize.design import KMedian, Maximin, Metric, RandomDesign, default_size
 from support.strategies import metric_graphs, seeds
 
 
@@ -236,3 +236,64 @@ def test_straight_distances_need_coordinates(n_known):
         Maximin(metric=Metric.EUCLIDEAN).next(
             graph, candidates, candidates[:n_known], all_of(candidates), np.random.default_rng(0)
         )
+
+
+# The k-median design
+
+
+def mean_distance(graph, places, n=4_000):
+    """Of the network from the nearest of the places, at even steps along every edge."""
+    edge = np.repeat(np.arange(graph.n_edges), n // graph.n_edges)
+    z = graph.lengths[edge] * np.tile(
+        (np.arange(n // graph.n_edges) + 0.5) * graph.n_edges / n, graph.n_edges
+    )
+    near = graph.distance(places, Points(edge, z, graph=graph)).min(axis=0)
+    return float(np.average(near, weights=graph.lengths[edge]))
+
+
+def test_the_first_median_place_of_a_line_is_its_middle():
+    """Of 128 random candidates and distances to 1,000 random points: within a tenth of the best there is."""
+    graph = interval(8.0)
+    candidates = FiniteElementSpace.build(graph, max_cell=0.1).nodes
+    for seed in range(5):
+        [first] = run(KMedian(), graph, candidates, 1, seed)
+        assert mean_distance(graph, candidates[[first]]) <= 1.1 * 2.0
+
+
+def test_median_places_bring_a_branching_network_nearer_than_farthest_ones():
+    """Maximin goes to the ends of the branches: eight places of each on a comb."""
+    n = 12
+    tails = np.r_[np.arange(n - 1), np.arange(n)]
+    graph = MetricGraph(tails, np.r_[np.arange(1, n), np.arange(n, 2 * n)], np.ones(2 * n - 1))
+    candidates = FiniteElementSpace.build(graph, max_cell=0.1).nodes
+    median, farthest = (
+        [mean_distance(graph, candidates[run(design, graph, candidates, 8, seed)]) for seed in range(5)]
+        for design in (KMedian(), Maximin())
+    )
+
+    assert max(median) < 0.8 * min(farthest)
+
+
+@given(metric_graphs(), seeds())
+@settings(max_examples=30)
+def test_every_component_has_a_median_place_before_the_second_round(graph, seed):
+    """A component without one counts as two diameters away, more than any place of another saves."""
+    n = graph.n_components
+    candidates = FiniteElementSpace.build(graph, max_cell=graph.lengths.min() / 2).nodes
+    if len(candidates) > 128:  # all are compared
+        candidates = candidates[np.linspace(0, len(candidates) - 1, 128).astype(int)]
+    lengths = np.bincount(graph.components[graph.tails], graph.lengths)
+    if lengths.min() < 0.1 * lengths.sum() or len(np.unique(graph.component_of(candidates))) < n:
+        return  # hardly seen by a random sample of 1,000 points, or without a candidate
+    chosen = run(KMedian(), graph, candidates, n, seed)
+
+    assert sorted(graph.component_of(candidates[chosen]).tolist()) == list(range(n))
+
+
+def test_a_median_place_is_allowed():
+    graph = interval(8.0)
+    candidates = FiniteElementSpace.build(graph, max_cell=0.1).nodes
+    allowed = candidates.z > 7.0
+
+    place = KMedian(3).next(graph, candidates, candidates[:0], allowed, np.random.default_rng(0))
+    assert allowed[place]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -164,6 +164,9 @@ class MetricGraph:
     def __reduce__(self) -> tuple[Callable[..., MetricGraph], tuple[()]]:
         state = {each.name: getattr(self, each.name) for each in fields(self)}
         return partial(type(self), **(state | {"edge_attributes": dict(self.edge_attributes)})), ()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self  # frozen, and what is bound to it stays bound
 
     @property
     def n_edges(self) -> int:

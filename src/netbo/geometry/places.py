@@ -152,6 +152,33 @@ def uniform_points(graph: MetricGraph, n: int, rng: Generator) -> Points:
     return Points(edge, rng.random(n) * graph.lengths[edge], graph=graph)
 
 
+# Where another place would bring the network nearest.
+
+SAMPLED = 1_000  # points that stand for the network
+SHORTLIST = 16, 128  # candidates compared, fewer on a network of many edges:
+LINKS = 200_000  # edges in all that are searched for shortest paths from them
+
+
+def mean_distances(
+    graph: MetricGraph, candidates: Points, known: Points, eligible: IntArray, rng: Generator
+) -> tuple[IntArray, FloatArray]:
+    """Some eligible candidates, and how far the network is on average from each and the known places.
+
+    They are random, uniform in length, and so are the points that stand for the network. Components without
+    a place count as two diameters away.
+    """
+    n = int(np.clip(LINKS // graph.n_edges, *SHORTLIST))
+    if len(eligible) > n:
+        edge = candidates.edge[eligible]
+        share = graph.lengths[edge] / np.bincount(edge, minlength=graph.n_edges)[edge]
+        eligible = rng.choice(eligible, n, replace=False, p=share / share.sum())
+    sample = uniform_points(graph, SAMPLED, rng)
+    far = np.minimum(graph.distance(candidates[eligible], sample), 2 * graph.diameter)
+    if len(known):
+        far = np.minimum(far, graph.distance(known, sample).min(axis=0))
+    return eligible, far.mean(axis=1)
+
+
 # Stretches of drawn edges: where their curves bend.
 
 

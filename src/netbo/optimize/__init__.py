@@ -12,7 +12,7 @@ from netbo.optimize.answers import (
     search_list,
 )
 from netbo.optimize.continuum import Continuum
-from netbo.optimize.design import Design, Maximin, Metric, RandomDesign
+from netbo.optimize.design import Design, KMedian, Maximin, Metric, RandomDesign
 from netbo.optimize.evaluation import process_pool
 from netbo.optimize.learning import (
     NUGGET,
@@ -32,7 +32,7 @@ from netbo.optimize.loop import maximize, minimize, run
 from netbo.optimize.maximizer import MaximizerSamples, default_draws
 from netbo.optimize.models import EuclideanMatern, Given, MeshFreeMatern, Model, NetworkMatern, SumOf
 from netbo.optimize.optimizer import Optimizer
-from netbo.optimize.presets import CALIBRATED, PAPER, PAPER_EUCLIDEAN, Preset
+from netbo.optimize.presets import CALIBRATED, PAPER, PAPER_EUCLIDEAN, ROBUST, Preset
 from netbo.optimize.search_space import CandidatePlaces, Forbidden, Nodes, Places, SearchSpace
 from netbo.optimize.stopping import BoundGap, Budget, NoProgress, StopRule, Target
 from netbo.optimize.summary import Check, Summary
@@ -43,6 +43,7 @@ __all__ = [
     "NUGGET",
     "PAPER",
     "PAPER_EUCLIDEAN",
+    "ROBUST",
     "Answers",
     "Best",
     "BoundGap",
@@ -58,6 +59,7 @@ __all__ = [
     "Given",
     "GrowingConfidence",
     "History",
+    "KMedian",
     "Known",
     "Learned",
     "Learner",

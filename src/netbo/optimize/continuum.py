@@ -50,15 +50,17 @@ class Brackets:
         return Points(np.repeat(self.edge, N_PLACES), z.ravel(), graph=graph)
 
 
-def refine(brackets: Brackets, scores: Scores, graph: MetricGraph) -> tuple[Points, float]:
+def refine(
+    brackets: Brackets, scores: Scores, graph: MetricGraph, rounds: int | None = None
+) -> tuple[Points, float]:
     """The best place found in any of the brackets, and its score; -inf scores are no places.
 
     Each round asks once, at 17 places a bracket, and goes on between the neighbours of the best of them. A
     bracket is given up when a score concave around its peak could no longer reach the best one. It compares
     scores only, so kinks are found as well as smooth maxima, down to 1e-6 of the edge.
     """
-    place, best = Points.at([], graph=graph), -np.inf
-    while len(brackets):
+    place, best, done = Points.at([], graph=graph), -np.inf, 0
+    while len(brackets) and done != rounds:
         x = brackets.places(graph)
         values = scores(x).reshape(len(brackets), N_PLACES)
         top = np.argmax(values, axis=1)
@@ -69,6 +71,7 @@ def refine(brackets: Brackets, scores: Scores, graph: MetricGraph) -> tuple[Poin
             place, best = x[index : index + 1], float(peaks[winner])
         brackets = _narrowed(brackets, x, top)[_is_promising(values, top, peaks, best)]
         brackets = brackets[brackets.high - brackets.low > RESOLUTION * graph.lengths[brackets.edge]]
+        done += 1
     return place, best
 
 
@@ -91,6 +94,7 @@ def _is_promising(values: FloatArray, top: IntArray, peaks: FloatArray, best: fl
 USUAL_POINTS = 1_000
 LEAST_CELLS = 3  # of an edge: two grid points inside it
 N_BRACKETS = 24  # peaks of the grid that are narrowed down
+BESIDE = 1e-3  # of an edge: how far a point on an arm is from its junction
 FORBIDDEN = -1  # in place of the number of a point
 LEAST_GAIN = 1e-12  # of the spread of the scores: a place off the grid must gain more than rounding
 
@@ -115,6 +119,13 @@ class Continuum(SearchSpace):
         Of the grid, at most, in the unit of the graph.
     n_points : int
         Of the grid, about, unless its spacing is given.
+    n_brackets : int
+        Peaks of the grid that are narrowed down.
+    rounds : int, optional
+        How often they are, each time eight times narrower; by default to 1e-6 of their edges.
+    arms : bool
+        Whether the grid has a point on every arm of a junction, a thousandth of the edge away from it: values
+        may differ from arm to arm, as where streets queue.
 
     Raises
     ------
@@ -135,8 +146,12 @@ class Continuum(SearchSpace):
     forbidden: Forbidden = field(default_factory=Forbidden)
     spacing: float | None = None  # of the grid, at most; in the unit of the graph
     n_points: int = USUAL_POINTS  # of the grid, about, unless its spacing is given
+    n_brackets: int = N_BRACKETS
+    rounds: int | None = None
+    arms: bool = False
     grid: Nodes = field(init=False, repr=False)
     points: Points = field(init=False, repr=False)
+    pieces: CandidatePieces = field(init=False, repr=False)  # halves of the grid's cells, arms apart
 
     def __post_init__(self) -> None:
         if not is_whole(self.n_points):
@@ -148,17 +163,21 @@ class Continuum(SearchSpace):
             n_nodes = max(int(self.n_points), fewest)
             space = FiniteElementSpace.build(self.graph, n_nodes=n_nodes, min_cells=LEAST_CELLS)
         object.__setattr__(self, "grid", Nodes(space, self.forbidden))
-        object.__setattr__(self, "points", self.grid.points)
-
-    @cached_property
-    def pieces(self) -> CandidatePieces:  # type: ignore[override]
-        """Halves of the grid's cells at each of its points, without what is forbidden."""
-        return self.grid.pieces
+        pieces, points = self.grid.pieces, self.grid.points
+        if self.arms:
+            pieces, arms = _with_arms(pieces, space, len(points))
+            points = Points.concatenate([points, arms])
+        object.__setattr__(self, "pieces", pieces)
+        object.__setattr__(self, "points", points)
 
     @property
     def cell_lengths(self) -> FloatArray:
         """Spacing of the grid on each edge, (E,)."""
         return self.grid.space.cell_lengths
+
+    def holds(self, x: Points) -> BoolArray:
+        """Whether each point could be asked for: all that are not forbidden, (n,)."""
+        return self.forbidden.allows(x)
 
     def maximize(
         self, scores: Scores, allowed: BoolArray, surroundings: Callable[[], Surroundings] | None = None
@@ -182,8 +201,8 @@ class Continuum(SearchSpace):
         is_open = np.concatenate([allowed, allows(knots.points[len(allowed) :])])
         values = eligible_scores(knots.points, scores, is_open)
         start = index_of_best(values)
-        brackets = knots.brackets(np.where(np.isnan(values), -np.inf, values))
-        place, best = refine(brackets, fenced, self.graph)
+        brackets = knots.brackets(np.where(np.isnan(values), -np.inf, values), self.n_brackets)
+        place, best = refine(brackets, fenced, self.graph, self.rounds)
         if not best > values[start] + LEAST_GAIN * _spread(values):
             return knots.points[start : start + 1]
         edge, z = place_keys(self.graph, place)
@@ -200,7 +219,9 @@ class Continuum(SearchSpace):
         node = np.where(position == 0, graph.tails[edge], np.where(is_head, graph.heads[edge], node))
         z = np.where(is_head, graph.lengths[edge], position * space.cell_lengths[edge])
         kept = self.forbidden.allows(space.nodes)
-        return Knots(self.graph, self.points, edge, z, np.where(kept, np.cumsum(kept) - 1, FORBIDDEN)[node])
+        source = np.where(kept, np.cumsum(kept) - 1, FORBIDDEN)[node]
+        knots = Knots(self.graph, self.grid.points, edge, z, source)
+        return knots.with_points(self.points[len(self.grid.points) :])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -237,7 +258,7 @@ class Knots:
         points = Points.concatenate([self.points, new])
         return Knots(self.graph, points, edge[order], z[order], source[order])
 
-    def brackets(self, values: FloatArray) -> Brackets:
+    def brackets(self, values: FloatArray, n: int = N_BRACKETS) -> Brackets:
         """From neighbour to neighbour around the highest peaks along edges; at an end, one neighbour."""
         height = np.where(self.source == FORBIDDEN, -np.inf, values[self.source])
         edge, z = self.edge, self.z
@@ -246,10 +267,39 @@ class Knots:
         after = np.concatenate([np.where(follows, height[1:], -np.inf), [-np.inf]])
         peaks = np.flatnonzero((height > -np.inf) & (height >= before) & (height >= after))
         order = np.lexsort((-np.maximum(before, after)[peaks], -height[peaks]))
-        chosen = peaks[order[:N_BRACKETS]]
+        chosen = peaks[order[:n]]
         low = np.concatenate([[False], follows])[chosen]
         high = np.concatenate([follows, [False]])[chosen]
         return Brackets(edge[chosen], z[chosen - low], z[chosen + high])
+
+
+def _with_arms(
+    pieces: CandidatePieces, space: FiniteElementSpace, n_points: int
+) -> tuple[CandidatePieces, Points]:
+    """A point on every arm of the junctions, just beside them, and what both stand for.
+
+    It takes over the half of a cell that was the junction's, but for what lies nearer to the junction. Where
+    that is forbidden there is no point.
+    """
+    graph = space.graph
+    off = np.minimum(BESIDE * graph.lengths, space.cell_lengths / 4)
+    tail = np.flatnonzero((graph.degrees[graph.tails] > 2)[pieces.edge] & (pieces.start == 0))
+    head = (graph.degrees[graph.heads] > 2)[pieces.edge] & (pieces.end == graph.lengths[pieces.edge])
+    ends = np.flatnonzero(head)
+    off_tail, off_head = off[pieces.edge[tail]], off[pieces.edge[ends]]
+    wide, far = pieces.end[tail] > off_tail, pieces.start[ends] < pieces.end[ends] - off_head
+    tail, off_tail, ends, off_head = tail[wide], off_tail[wide], ends[far], off_head[far]
+    start, end = pieces.start.copy(), pieces.end.copy()
+    end[tail], start[ends] = off_tail / 2, pieces.end[ends] - off_head / 2
+    split = np.concatenate([tail, ends])
+    arms = Points(pieces.edge[split], np.concatenate([off_tail, pieces.end[ends] - off_head]), graph=graph)
+    parts = (
+        (pieces.owner, n_points + np.arange(len(split))),
+        (pieces.edge, pieces.edge[split]),
+        (start, np.concatenate([off_tail / 2, pieces.start[ends]])),
+        (end, np.concatenate([pieces.end[tail], pieces.end[ends] - off_head / 2])),
+    )
+    return CandidatePieces(*(np.concatenate(each) for each in parts)), arms
 
 
 def _spread(values: FloatArray) -> float:

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from netbo.arrays import BoolArray, FloatArray, IntArray
 from netbo.checks import explained_class
 from netbo.errors import GraphError, ParameterError
-from netbo.geometry import MetricGraph, Points
+from netbo.geometry import MetricGraph, Points, mean_distances
 
 USUAL_SIZE, LARGEST_SIZE = 8, 32  # measurements of a design nobody chose; few against usual budgets
 
@@ -144,6 +144,41 @@ class Maximin:
         if np.isinf(farness.max()):
             return _pick(_largest_unvisited(graph, candidates, eligible[np.isinf(farness)]), rng)
         return int(eligible[np.argmax(farness)])
+
+
+@explained_class
+@dataclass(frozen=True)
+class KMedian:
+    """Greedy k-median design: each place makes the mean distance from the network to the nearest one least.
+
+    Unlike maximin, which goes to the dead ends, it stands where most of the length is near. A place is the
+    best of some random allowed candidates, uniform in length, by the distances of random points to it and to
+    the known places. Components without one count as two diameters away.
+
+    Parameters
+    ----------
+    size : int
+        How many places.
+
+    Examples
+    --------
+    >>> import netbo
+    >>> netbo.Optimizer(netbo.interval(2.0), design=KMedian(4)).design.size
+    4
+    """
+
+    size: int = USUAL_SIZE
+
+    def __post_init__(self) -> None:
+        _require_size(self.size)
+
+    def next(
+        self, graph: MetricGraph, candidates: Points, known: Points, allowed: BoolArray, rng: Generator
+    ) -> int:
+        """The allowed candidate that brings the network nearest, of a random shortlist."""
+        eligible = _require_allowed(candidates, allowed)
+        shortlist, far = mean_distances(graph, candidates, known, eligible, rng)
+        return int(shortlist[np.argmin(far)])
 
 
 def _distances(graph: MetricGraph, place: Points, candidates: Points, metric: Metric) -> FloatArray:

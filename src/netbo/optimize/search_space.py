@@ -15,7 +15,15 @@ from netbo.arrays import BoolArray, FloatArray, IntArray, read_only, sum_by
 from netbo.checks import explained_class
 from netbo.errors import NumericalError, ParameterError, PointError
 from netbo.fem import FiniteElementSpace
-from netbo.geometry import PLACE_TOLERANCE, MetricGraph, Points, along_edges, distinct_places, place_vertices
+from netbo.geometry import (
+    PLACE_TOLERANCE,
+    MetricGraph,
+    PlaceIndex,
+    Points,
+    along_edges,
+    distinct_places,
+    place_vertices,
+)
 
 # Intervals along the edges of a graph: complements and intersections.
 
@@ -272,6 +280,10 @@ class SearchSpace(ABC):
     def cell_lengths(self) -> FloatArray:
         """Spacing of the candidates on each edge, (E,); 0 where they are single places."""
         return np.zeros(self.graph.n_edges)
+
+    def holds(self, x: Points) -> BoolArray:
+        """Whether each point could be asked for, (n,)."""
+        return np.array([bool(len(found)) for found in PlaceIndex(self.graph, self.points).find(x)])
 
     @abstractmethod
     def maximize(
