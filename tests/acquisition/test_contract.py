@@ -18,6 +18,7 @@ from netbo.acquisition import (
     NoisyExpectedImprovement,
     PaperWidth,
     RandomSearch,
+    RestlessImprovement,
 )
 from support.reference import contract_graph, contract_space
 
@@ -28,6 +29,7 @@ DETERMINISTIC = [
     LogExpectedImprovement(),
     NoisyExpectedImprovement(),
     NoisyExpectedImprovement(n_draws=8, n_incumbents=3),
+    RestlessImprovement(worth=0.0),
 ]
 RANDOM = [GpTs(), GpTs(FixedWidth(3.0)), RandomSearch()]
 EVERY = DETERMINISTIC + RANDOM

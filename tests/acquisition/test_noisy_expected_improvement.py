@@ -6,10 +6,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import netbo
 from netbo import ESTIMATED, Matern, Observations, Points
-from netbo.acquisition import LogExpectedImprovement, NoisyExpectedImprovement
+from netbo.acquisition import LogExpectedImprovement, NoisyExpectedImprovement, RestlessImprovement
 from netbo.acquisition import improvement as noisy_expected_improvement
 from netbo.acquisition.improvement import likely_incumbents, observed_places
 from netbo.errors import ParameterError
+from netbo.optimize.surrogate import Negated
+from netbo.posterior import MixturePosterior
 from support.reference import contract_graph, contract_space
 
 PATHS = 200_000
@@ -175,3 +177,78 @@ def test_counts_are_whole_and_positive(name, value):
 def test_draws_come_in_powers_of_two():
     with pytest.raises(ParameterError, match=r"n_draws must be a power of two, .*, got 48; try 32"):
         NoisyExpectedImprovement(n_draws=48)
+
+
+# The scores of one decision
+
+
+@pytest.mark.parametrize("noise", [0.3, 0.01, 1e-12])
+def test_the_best_candidate_is_the_same_and_all_others_are_bounded(prior, observations, rng, noise):
+    posterior = netbo.condition(prior, observations, regularization=noise)
+    x = netbo.uniform_points(contract_graph(), 700, rng)
+    rule = NoisyExpectedImprovement()
+    exact, screened = rule.scores(posterior, x, rng), rule.begin(posterior, rng)(x)
+    best = int(np.argmax(exact))
+
+    assert int(np.argmax(screened)) == best
+    assert screened[best] == exact[best]
+    assert np.all(np.exp(screened) >= np.exp(exact) - 0.01 * np.exp(exact.max()))  # the error of 32 draws
+    assert screened.max() == exact.max()
+
+
+def test_the_improvement_under_several_models_is_the_mean_of_theirs(observations, candidates, rng):
+    """E over models and fields: no moments of the mixture take part."""
+    matern = [Matern(1.0, range=length, sigma=1.3) for length in (0.7, 4.0)]
+    parts = tuple(
+        netbo.condition(netbo.whittle_matern(contract_space(), each), observations, regularization=0.3)
+        for each in matern
+    )
+    mixture = MixturePosterior(parts, np.array([0.3, 0.7]))
+    rule = NoisyExpectedImprovement()
+    expected = [np.exp(rule.scores(part, candidates, rng)) for part in parts]
+
+    assert_allclose(
+        np.exp(rule.scores(mixture, candidates, rng)), [0.3, 0.7] @ np.array(expected), rtol=1e-12
+    )
+    turned = np.exp(rule.scores(Negated(mixture), candidates, rng))
+    alone = [np.exp(rule.scores(Negated(part), candidates, rng)) for part in parts]
+    assert_allclose(turned, [0.3, 0.7] @ np.array(alone), rtol=1e-12)
+
+
+# Exploration when no improvement is expected
+
+
+def a_sure_posterior(n):
+    """A constant, measured exactly at n places of one end of a line: nothing is expected of the other."""
+    graph = netbo.interval(10.0)
+    x = graph.points(0, np.linspace(0.0, 2.0, n))
+    prior = netbo.whittle_matern(graph, Matern(1.5, range=200.0, sigma=1e-4))
+    values = np.r_[1.0, np.zeros(n - 1)]
+    return netbo.condition(prior, Observations(x, values, np.full(n, 0.25)))
+
+
+@pytest.mark.parametrize(("n", "is_exploring"), [(8, True), (9, False)])
+def test_every_other_query_explores_when_nothing_is_expected(n, is_exploring):
+    """The middle of what is far: the mean distance to the nearest place is least near 7 of 10."""
+    posterior = a_sure_posterior(n)
+    candidates = netbo.FiniteElementSpace.build(posterior.prior.graph, max_cell=0.1).nodes
+    rng = np.random.default_rng(3)
+    scores = RestlessImprovement().begin(posterior, rng)
+    found = scores(candidates)
+    usual = NoisyExpectedImprovement().begin(posterior, rng)(candidates)
+
+    assert is_exploring != np.array_equal(found, usual)
+    if is_exploring:
+        assert 5.5 < candidates.z[np.argmax(found)] < 8.5
+        assert scores(candidates[:5]).max() < found.max()  # a later question does not decide again
+
+
+def test_nothing_is_explored_while_improvement_is_worth_it(posterior, candidates, rng):
+    found = RestlessImprovement(worth=1e-12).scores(posterior, candidates, rng)
+
+    assert_array_equal(found, NoisyExpectedImprovement().begin(posterior, rng)(candidates))
+
+
+def test_the_worth_of_an_improvement_is_not_negative():
+    with pytest.raises(ParameterError, match="worth"):
+        RestlessImprovement(worth=-1.0)

@@ -5,6 +5,7 @@ from netbo.acquisition.baselines import MaxVariance, RandomSearch
 from netbo.acquisition.improvement import (
     LogExpectedImprovement,
     NoisyExpectedImprovement,
+    RestlessImprovement,
     log_expected_improvement,
 )
 from netbo.acquisition.thompson import GpTs, SamplePath, ThompsonSampling, draw_path
@@ -27,6 +28,7 @@ __all__ = [
     "NoisyExpectedImprovement",
     "PaperWidth",
     "RandomSearch",
+    "RestlessImprovement",
     "SamplePath",
     "ScoreFunction",
     "ThompsonSampling",

@@ -1,18 +1,19 @@
 """Expected improvement on a logarithmic scale, over the best mean or over a noisy incumbent."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import ClassVar
 
 import numpy as np
 from scipy.special import erfcx, ndtr, ndtri
 
-from netbo.arrays import FloatArray, read_only
+from netbo.acquisition.base import ScoreFunction
+from netbo.arrays import FloatArray, IntArray, read_only
 from netbo.checks import explained_class, require_count, require_nonnegative
 from netbo.errors import ParameterError
-from netbo.geometry import Points
-from netbo.posterior import Surrogate
+from netbo.geometry import Points, mean_distances
+from netbo.posterior import Surrogate, parts_of
 
 DIRECT = -1.0  # above it phi + z Phi loses less than two bits
 ASYMPTOTIC = -30.0  # below it nine terms of the series have all digits; above it erfcx loses less than four
@@ -111,6 +112,8 @@ SOBOL_SEED = 20240229  # any constant: the score is a function of model and data
 SOBOL_BITS = 30
 EXPLAINED = 1e-10  # of a variance: what is left below it is rounding
 ENTRIES = 1_000_000  # draws times candidates held at once
+BOUNDING = 3  # incumbents that bound an improvement
+AT_ONCE = 128  # candidates scored before the next bound is looked at
 
 
 @explained_class
@@ -140,24 +143,113 @@ class NoisyExpectedImprovement:
 
     def scores(self, surrogate: Surrogate, x: Points, rng: np.random.Generator) -> FloatArray:
         """Log expected improvements at the candidates, (n,); nothing is drawn from `rng`."""
-        mean, variance = surrogate.mean(x), surrogate.variance(x)
+        return _mixed([(log_weight, rule.at(x).exact()) for log_weight, rule in self._rules(surrogate)])
+
+    def begin(self, surrogate: Surrogate, rng: np.random.Generator) -> ScoreFunction:
+        """The scores of one decision: exact where a candidate may win, elsewhere a bound below the best.
+
+        The improvement over all incumbents is at most that over any one of them, which has a closed form.
+        Candidates are looked at in the order of that bound, until it falls below the best score.
+        """
+        rules = self._rules(surrogate)
+
+        def screened(x: Points) -> FloatArray:
+            views = [(log_weight, rule.at(x)) for log_weight, rule in rules]
+            scores = _mixed([(log_weight, view.bound()) for log_weight, view in views])
+            order, best = np.argsort(-scores, kind="stable"), -np.inf
+            for first in range(0, len(x), AT_ONCE):
+                part = order[first : first + AT_ONCE]
+                if scores[part[0]] <= best:
+                    break
+                scores[part] = _mixed([(log_weight, view.exact(part)) for log_weight, view in views])
+                best = max(best, scores[part].max())
+            return scores
+
+        return screened
+
+    def _rules(self, surrogate: Surrogate) -> list[tuple[float, "_Incumbents"]]:
+        """Each model of a mixture with the log of its weight: improvements, not moments, are averaged."""
+        return [
+            (math.log(weight), _Incumbents(part, self.n_draws, self.n_incumbents))
+            for weight, part in parts_of(surrogate)
+        ]
+
+
+class _Incumbents:
+    """The observed places that may be best under one model, and joint draws of their values."""
+
+    def __init__(self, surrogate: Surrogate, n_draws: int, n_incumbents: int) -> None:
+        self.surrogate = surrogate
         if not len(surrogate.observations):
-            return log_expected_improvement(np.sqrt(variance), np.zeros(len(x)), 0.0)  # log std
-        places = likely_incumbents(surrogate, self.n_incumbents)
-        scale = max(variance.max(initial=0.0), surrogate.variance(places).max())
-        root, inverse_root = _square_roots(surrogate.covariance(places, places), EXPLAINED * scale)
-        draws = _normal_draws(self.n_draws, self.n_incumbents)[:, : len(places)]
-        bests = (surrogate.mean(places) + draws @ root).max(axis=1, keepdims=True)  # (n_draws, 1)
-        weights = surrogate.covariance(x, places) @ inverse_root  # (n, m)
+            return
+        self.places = likely_incumbents(surrogate, n_incumbents)
+        self.mean, self.covariance = (
+            surrogate.mean(self.places),
+            surrogate.covariance(self.places, self.places),
+        )
+        self.draws = _normal_draws(n_draws, n_incumbents)[:, : len(self.places)]
+
+    def at(self, x: Points) -> "_Candidates":
+        return _Candidates(self, x)
+
+
+class _Candidates:
+    """Candidates and what they have to do with the incumbents."""
+
+    def __init__(self, incumbents: _Incumbents, x: Points) -> None:
+        surrogate = incumbents.surrogate
+        self.incumbents, self.mean, self.variance = incumbents, surrogate.mean(x), surrogate.variance(x)
+        self.is_first = not len(surrogate.observations)
+        if self.is_first:
+            return
+        own = np.diag(incumbents.covariance)
+        scale = max(self.variance.max(initial=0.0), own.max())
+        self.cut = EXPLAINED * scale
+        self.is_known = bool(own.max() <= self.cut)  # values without noise: there is nothing to draw
+        if not self.is_known:
+            self.covariance = surrogate.covariance(x, incumbents.places)  # (n, m)
+
+    def bound(self) -> FloatArray:
+        """Log of the least improvement over one of the likeliest incumbents, (n,): no less than `exact`."""
+        if self.is_first or self.is_known:
+            return self.exact()
+        incumbents = self.incumbents
+        best = np.argsort(-incumbents.mean, kind="stable")[:BOUNDING]
+        own = np.diag(incumbents.covariance)[best]
+        joint = np.maximum(self.variance + own[:, None] - 2 * self.covariance.T[best], 0.0)
+        gap = self.mean - incumbents.mean[best, None]
+        bounds: FloatArray = log_expected_improvement(gap, np.sqrt(joint), 0.0).min(axis=0)
+        return bounds
+
+    def exact(self, part: IntArray | slice = slice(None)) -> FloatArray:
+        """Log expected improvements of some of the candidates."""
+        mean, variance = self.mean[part], self.variance[part]
+        if self.is_first:
+            return log_expected_improvement(np.sqrt(variance), np.zeros(len(mean)), 0.0)  # log std
+        incumbents = self.incumbents
+        if self.is_known:
+            return log_expected_improvement(mean, np.sqrt(variance), float(incumbents.mean.max()))
+        root, inverse_root = _square_roots(incumbents.covariance, self.cut)
+        draws = incumbents.draws
+        bests = (incumbents.mean + draws @ root).max(axis=1, keepdims=True)  # (n_draws, 1)
+        weights = self.covariance[part] @ inverse_root  # (n, m)
         left = variance - np.einsum("ij,ij->i", weights, weights)
         std = np.sqrt(np.where(left > EXPLAINED * variance, left, 0.0))
-        scores = np.empty(len(x))
-        step = max(1, ENTRIES // self.n_draws)
-        for first in range(0, len(x), step):
-            part = slice(first, first + step)
-            given = log_expected_improvement(mean[part] + draws @ weights[part].T, std[part], bests)
-            scores[part] = np.logaddexp.reduce(given, axis=0) - np.log(self.n_draws)
+        scores = np.empty(len(mean))
+        step = max(1, ENTRIES // len(draws))
+        for first in range(0, len(mean), step):
+            some = slice(first, first + step)
+            given = log_expected_improvement(mean[some] + draws @ weights[some].T, std[some], bests)
+            scores[some] = np.logaddexp.reduce(given, axis=0) - np.log(len(draws))
         return scores
+
+
+def _mixed(scores: list[tuple[float, FloatArray]]) -> FloatArray:
+    """log of the weighted mean of exponentials."""
+    if len(scores) == 1:
+        return scores[0][1]
+    mixed: FloatArray = np.logaddexp.reduce([log_weight + each for log_weight, each in scores], axis=0)
+    return mixed
 
 
 def _square_roots(covariance: FloatArray, cut: float) -> tuple[FloatArray, FloatArray]:
@@ -180,3 +272,60 @@ def _normal_draws(n: int, dimension: int) -> FloatArray:
     draws: FloatArray = ndtri(uniform + half_cell)
     read_only(draws)
     return draws
+
+
+# Improvement while it is worth a look, exploration when it is not.
+
+AFTER_ALL = 1e6  # below every mean distance: where exploring leads nowhere, improvements still decide
+
+
+@explained_class
+@dataclass(frozen=True, slots=True)
+class RestlessImprovement:
+    """Noisy expected improvement; when it comes to next to nothing, every other query goes where nobody was.
+
+    A model fitted to few values can be sure of itself and wrong, and improvement alone then never finds out:
+    with fitted parameters it need not converge, unless a share of the queries does not depend on them. They
+    cost nothing while the model expects to gain more than `worth`, a share of the spread of the values, and
+    then go where another place brings the network nearest on average.
+    """
+
+    hallucinates: ClassVar[bool] = True
+
+    improvement: NoisyExpectedImprovement = field(default_factory=NoisyExpectedImprovement)
+    worth: float = 0.02
+
+    def __post_init__(self) -> None:
+        require_nonnegative("worth", self.worth, "0.02 is the usual one")
+
+    def scores(self, surrogate: Surrogate, x: Points, rng: np.random.Generator) -> FloatArray:
+        """Scores of the candidates, (n,)."""
+        return self.begin(surrogate, rng)(x)
+
+    def begin(self, surrogate: Surrogate, rng: np.random.Generator) -> ScoreFunction:
+        """The scores of one decision, whose kind the candidates of the first question decide."""
+        return _Restless(self, surrogate, rng)
+
+
+class _Restless:
+    """One decision: improvements, or how near a place brings the network and improvements after all."""
+
+    def __init__(self, rule: RestlessImprovement, surrogate: Surrogate, rng: np.random.Generator) -> None:
+        self.improvement = rule.improvement.begin(surrogate, rng)
+        self.known, self.rng = surrogate.observations, rng
+        values = self.known.values
+        least = rule.worth * float(np.ptp(values)) if len(values) and len(values) % 2 == 0 else 0.0
+        self.least = math.log(least) if least > 0 else -math.inf
+        self.is_exploring: bool | None = None
+
+    def __call__(self, x: Points) -> FloatArray:
+        scores, graph, is_first = self.improvement(x), x.graph, self.is_exploring is None
+        if is_first:
+            self.is_exploring = graph is not None and bool(scores.max(initial=-math.inf) < self.least)
+        if graph is None or not self.is_exploring:
+            return scores
+        scores = scores - AFTER_ALL
+        if is_first:
+            places, far = mean_distances(graph, x, self.known.points, np.arange(len(x)), self.rng)
+            scores[places] = -far / graph.diameter
+        return scores

@@ -8,7 +8,7 @@ import numpy as np
 from netbo.acquisition import SamplePath, draw_path
 from netbo.arrays import FloatArray
 from netbo.geometry import Points
-from netbo.posterior import LeaveOneOut, Observations, Posterior, Surrogate
+from netbo.posterior import LeaveOneOut, MixturePosterior, Observations, Posterior, Surrogate
 
 _LARGEST, _SMALLEST = np.finfo(float).max, np.finfo(float).tiny
 
@@ -57,10 +57,21 @@ class Negated:
 
     def path(self, rng: np.random.Generator) -> SamplePath:
         """One draw of -f, turned as `sample` turns it."""
-        path, base = draw_path(self.base, rng), self.base
+        base = self.base
+        if isinstance(base, MixturePosterior):  # a model is drawn, then turned
+            return type(self)(base.components[int(rng.choice(len(base.components), p=base.weights))]).path(
+                rng
+            )
+        path = draw_path(base, rng)
         if isinstance(base, Posterior):
             return lambda x: path(x) - 2 * base.mean(x)
         return lambda x: -path(x)
+
+    def parts(self) -> list[tuple[float, Surrogate]]:
+        """The models of f with their weights, each turned."""
+        if not isinstance(self.base, MixturePosterior):
+            return [(1.0, self)]
+        return [(weight, type(self)(part)) for weight, part in self.base.parts()]
 
     def information_gain(self) -> float:
         """That of f."""

@@ -20,7 +20,7 @@ from netbo.posterior.fitting import (
     Parameters,
     fit_parameters,
 )
-from netbo.posterior.mixture import MixturePosterior, weights_by_evidence
+from netbo.posterior.mixture import MixturePosterior, parts_of, weights_by_evidence
 from netbo.posterior.observations import Observations
 from netbo.posterior.smoothness import SmoothnessFit, fit_smoothness
 
@@ -45,5 +45,6 @@ __all__ = [
     "condition",
     "fit_parameters",
     "fit_smoothness",
+    "parts_of",
     "weights_by_evidence",
 ]

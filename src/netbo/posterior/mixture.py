@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,11 +11,12 @@ from netbo.arrays import FloatArray, as_float_vector, read_only
 from netbo.checks import explained
 from netbo.errors import ObservationError, ParameterError
 from netbo.geometry import Points
-from netbo.posterior.base import LeaveOneOut, Posterior, describe, describe_in_html
+from netbo.posterior.base import LeaveOneOut, Posterior, Surrogate, describe, describe_in_html
 from netbo.posterior.observations import Observations
 from netbo.priors import Prior
 
 WEIGHTS_TOLERANCE = 1e-9  # by which weights may miss the sum 1
+NEGLIGIBLE = 1e-3  # weight of a model that is not asked where to measure next
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,9 +149,26 @@ class MixturePosterior:
         variance = weights @ (variances + (means - mean) ** 2)
         return LeaveOneOut(mean, np.where(np.isnan(mean), np.inf, variance))
 
+    def parts(self) -> list[tuple[float, Surrogate]]:
+        """The components with their weights, without those that hardly count."""
+        return [(float(w), c) for c, w in zip(self.components, self.weights, strict=True) if w > NEGLIGIBLE]
+
     def extend(self, new: Observations) -> Self:
         """The mixture after more observations, parameters and weights as they are."""
         return replace(self, components=tuple(component.extend(new) for component in self.components))
+
+
+@runtime_checkable
+class Mixed(Protocol):
+    """A surrogate of several models."""
+
+    def parts(self) -> list[tuple[float, Surrogate]]:
+        """Each model with its weight."""
+
+
+def parts_of(surrogate: Surrogate) -> list[tuple[float, Surrogate]]:
+    """The models of a mixture with their weights, or the surrogate itself with weight 1."""
+    return surrogate.parts() if isinstance(surrogate, Mixed) else [(1.0, surrogate)]
 
 
 @explained
