@@ -89,7 +89,6 @@ def draw(result: netbo.Result, listen: Listening, path: Path) -> None:
     plotting.draw_edge_ids(graph, plan, size=6.5)
     plotting.draw_legend(plan, ncols=3)
     posterior = result.posterior
-    assert isinstance(posterior, netbo.Posterior)
     plotting.draw_profile(
         graph, posterior, pipe, edges=["Ferry Lane", "Mill Lane", "Quarry Road"], reference=listen.level,
         label="level (dB)",

@@ -207,7 +207,10 @@ def test_phrases_of_the_shell_stand_for_some_that_python_says():
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("create streets.gpkg --preset x", "must be one of calibrated, paper, paper-euclidean, got 'x'"),
+        (
+            "create streets.gpkg --preset x",
+            "must be one of robust, calibrated, paper, paper-euclidean, got 'x'",
+        ),
         ("create streets.gpkg --acquisition x", "max-variance, random, got 'x'"),
         ("create streets.gpkg --noise -1", "0.0 for exact values, left out to learn it, got -1.0"),
         ("create streets.gpkg --alpha 3", "got 3.0; lower alpha"),

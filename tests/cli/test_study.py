@@ -25,7 +25,7 @@ from netbo.cli.app import STUDY_EXIT_CODES, study
 from netbo.cli.output import address_rows
 from netbo.cli.worker import total_work
 from netbo.errors import ParameterError
-from netbo.optimize import NetworkMatern
+from netbo.optimize import MeshFreeMatern
 from netbo.studies import Crew, State, Study, Work
 from support.printed_pages import UpToLastDigits
 from support.processes import await_file, start
@@ -305,7 +305,7 @@ def test_a_table_that_cannot_be_meant_is_refused_in_a_sentence(here, name, text,
 def test_smoothness_and_variance_are_settings_of_a_study(here):
     create("--alpha=1.5", "--constant-variance")
 
-    assert leak().optimizer.fit.models == (NetworkMatern(1.5, constant_variance=True),)
+    assert leak().optimizer.fit.models == (MeshFreeMatern(1.5, constant_variance=True),)
     shown = invoke("study", "create", "pipes.json", "--name=rough", "--alpha=0.1")
     assert (shown.exit_code, "alpha" in shown.stderr) == (2, True)
 
@@ -863,7 +863,8 @@ def test_the_whole_life_of_a_study(here):
     report = told("status")
 
     assert report["counts"] == {"observed": 14, "failed": 1, "cancelled": 1, "withdrawn": 1}
-    assert (report["best"]["edge"], report["best"]["distance"]) == ("west", 3.5)
+    assert report["best"]["edge"] == "west"
+    assert abs(report["best"]["distance"] - 3.5) <= 0.5
     assert report["trials"][0]["value"] == 1.5
     assert leak().n_told == 16
     for name in ("trials.csv", "map.gpkg", "report.html", "map.png"):

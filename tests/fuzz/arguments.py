@@ -44,7 +44,8 @@ LEFT_OUT = {
     # between layers, of arrays that were checked before
     "along_edges", "distinct_places", "draw_path", "extremes", "field_columns",
     "field_sources", "field_covariance",
-    "gaussian_samples", "graph_facts", "interpolated_variance", "log_expected_improvement", "nearest_nodes",
+    "gaussian_samples", "graph_facts", "interpolated_variance", "log_expected_improvement", "mean_distances",
+    "nearest_nodes", "parts_of",
     "as_place", "as_places", "is_pair", "place_keys", "place_vertices", "score_function", "thumbnail",
     # the paper's own problems and whole experiments: minutes a call
     "compare", "edgewise_problem", "new_york", "new_york_inversion", "open_rectangle_benchmark",

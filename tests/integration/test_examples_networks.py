@@ -69,7 +69,7 @@ def test_sixty_measurements_name_the_street_of_the_source(tmp_path, capsys):
 
 
 def test_the_next_places_are_apart_and_where_the_air_may_be_worse(tmp_path):
-    """Five crews should not meet; each is nearer to the source than a street chosen blindly."""
+    """Five crews should not meet; most go near the source, one may look where nobody was."""
     example = runpy.run_path(str(EXAMPLES / "04_measurements_on_roads.py"))
     answer = example["main"]([str(tmp_path / "roads.png")])
     network = netbo.read(example["STREETS"])
@@ -81,7 +81,7 @@ def test_the_next_places_are_apart_and_where_the_air_may_be_worse(tmp_path):
 
     assert between[~np.eye(len(places), dtype=bool)].min() >= example["APART"] - 1e-6
     assert len(places) == example["N_NEXT"]
-    assert example["Air"](network).metres(places).max() < np.median(blindly)
+    assert np.median(example["Air"](network).metres(places)) < np.median(blindly) / 2
 
 
 def test_five_of_six_tables_lead_to_the_source(tmp_path):

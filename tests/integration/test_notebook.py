@@ -44,7 +44,7 @@ done = study.work(level, budget=6)
             "Result": "result",
             "Optimizer": "result.optimizer",
             "Study": "study",
-            "BlockPosterior": "result.posterior",
+            "MixturePosterior": "result.posterior",
             "SearchList": "result.search_list(draws=50)",
             "History": "result.optimizer.history",
         }.items()

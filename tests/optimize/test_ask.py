@@ -114,7 +114,7 @@ def test_failures_do_not_end_the_design():
 def test_told_points_take_part_in_the_design():
     """Farthest first from what the user measured before."""
     graph = interval(1.0)
-    optimizer = Optimizer(graph, max_cell=0.125, noise=0.01)
+    optimizer = Optimizer(graph, max_cell=0.125, noise=0.01, design=Maximin(8))
     optimizer.tell(graph.points(0, [0.0, 0.5]), [0.0, 1.0])
 
     assert optimizer.ask().point.z == 1.0

@@ -119,5 +119,5 @@ def test_the_calibrated_preset_learns_amplitude_and_mean():
     assert isinstance(CALIBRATED.acquisition, GpTs)
     assert CALIBRATED.fit.amplitude is Amplitude.ESTIMATED
     assert CALIBRATED.fit.mean is netbo.ESTIMATED
-    assert CALIBRATED.design is None
+    assert CALIBRATED.design is Maximin
     assert CALIBRATED.repeats is None

@@ -37,8 +37,8 @@ def test_directions_have_signs():
 @pytest.mark.parametrize(
     ("keyword", "names"),
     [
-        ("preset", "calibrated, paper, paper-euclidean"),
-        ("acquisition", "ucb, thompson, noisy-ei, log-ei, max-variance, random"),
+        ("preset", "robust, calibrated, paper, paper-euclidean"),
+        ("acquisition", "ucb, thompson, noisy-ei, restless, log-ei, max-variance, random"),
         ("direction", "maximize, minimize"),
     ],
 )

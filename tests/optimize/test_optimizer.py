@@ -250,7 +250,7 @@ def test_every_component_is_explored_with_shared_parameters(rule):
     component = SPACE.graph.component_of(optimizer.observations.points)
 
     assert np.bincount(component, minlength=2).min() >= 2
-    assert len(optimizer.outcome.fits) == 1
+    assert len(optimizer.outcome.fits) == 3
 
 
 def test_more_components_than_a_usual_design_are_all_seen():

@@ -10,7 +10,18 @@ import pytest
 from netbo import Forbidden, Matern, Optimizer, interval, maximize, minimize, star, whittle_matern
 from netbo.errors import OptionError, ParameterError
 from netbo.integrations.optuna import NetworkSampler
-from netbo.optimize import CALIBRATED, PAPER, Continuum, Learned, Maximin, Metric, NetworkMatern, RandomDesign
+from netbo.optimize import (
+    CALIBRATED,
+    PAPER,
+    Continuum,
+    KMedian,
+    Learned,
+    Maximin,
+    MeshFreeMatern,
+    Metric,
+    NetworkMatern,
+    RandomDesign,
+)
 from netbo.optimize.arguments import OptimizerOptions
 
 GRAPH = interval(2.0)
@@ -50,7 +61,10 @@ def test_smoothness_and_variance_change_the_kernel_of_the_preset():
 
     assert made.fit.models == (NetworkMatern(1.5, constant_variance=True),)
     assert made.fit.every_step
-    assert Optimizer(GRAPH, alpha=0.5).fit.models == (NetworkMatern(0.5),)
+    assert Optimizer(GRAPH, preset="calibrated", alpha=0.5).fit.models == (NetworkMatern(0.5),)
+    assert Optimizer(GRAPH, alpha=0.75).fit.models == (MeshFreeMatern(0.75),)
+    level = Optimizer(GRAPH, constant_variance=True).fit.models
+    assert [model.constant_variance for model in level] == [True] * 3
 
 
 @pytest.mark.parametrize(
@@ -90,7 +104,7 @@ def test_options_of_the_call_itself_are_among_those_that_may_be_meant():
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_a_design_is_an_object_or_how_many_places_it_has(make):
-    assert make(design=3).design == Maximin(3)
+    assert make(design=3).design == KMedian(3)
     assert make(design=RandomDesign(2)).design == RandomDesign(2)
 
 

@@ -26,7 +26,7 @@ def test_what_is_proposed_is_what_is_asked_and_nothing_is_recorded():
 
 
 def test_openings_are_the_candidates_that_may_be_asked_for():
-    optimizer = netbo.Optimizer(GRAPH, noise=0.0, max_cell=0.5)
+    optimizer = netbo.Optimizer(GRAPH, noise=0.0, max_cell=0.5, separation=0.0)
     before = optimizer.openings()
     optimizer.ask(3)
 

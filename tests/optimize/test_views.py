@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from netbo import MetricGraph, Optimizer, open_rectangle
+from netbo import FiniteElementSpace, MetricGraph, Optimizer, open_rectangle
 from netbo.errors import ParameterError
 from netbo.optimize.results.figures import VIEWS, density, draw_pages, draw_view, view
 
 
 def optimizer(**options):
-    graph = open_rectangle()
-    found = Optimizer(graph, max_cell=1.0, seed=2, noise=0.01, **options)
+    space = FiniteElementSpace.build(open_rectangle(), max_cell=1.0)
+    found = Optimizer(space, seed=2, noise=0.01, **options)
     found.tell(found.search.points[::8], np.cos(found.search.points[::8].z))
     return found
 
@@ -50,7 +50,7 @@ def test_labels_carry_the_users_words_and_unit():
     assert labels == {
         "mean": "flow (l/s)",
         "sd": "standard deviation of flow (l/s)",
-        "acquisition": "acquisition (GpTs)",
+        "acquisition": "acquisition (RestlessImprovement)",
         "probability": "probability of the minimum per km",
     }
 

@@ -146,7 +146,6 @@ def test_nonsense_anywhere_in_a_study_is_read_as_data_or_refused(tmp_path):
     [
         ("design", "4", "a study stores design as a number, got '4'"),
         ("max_cell", CALL, "a study stores max_cell as a number, got"),
-        ("separation", None, "separation must be a length, got None"),
     ],
 )
 def test_settings_are_of_their_kind(tmp_path, name, value, message):

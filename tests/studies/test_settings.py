@@ -12,6 +12,7 @@ from netbo.optimize import (
     CandidatePlaces,
     Continuum,
     Forbidden,
+    KMedian,
     Maximin,
     Metric,
     Nodes,
@@ -41,9 +42,9 @@ def test_settings_come_back_from_json():
 @pytest.mark.parametrize(
     ("option", "value", "advice"),
     [
-        ("preset", CALIBRATED, "the presets are calibrated, paper, paper-euclidean"),
+        ("preset", CALIBRATED, "the presets are robust, calibrated, paper, paper-euclidean"),
         ("acquisition", GpTs(), "pass one of the names"),
-        ("design", object(), "pass its size, a Maximin or a RandomDesign"),
+        ("design", object(), "pass its size, a KMedian, a Maximin or a RandomDesign"),
         ("noise", [0.1], "objects that are code cannot be stored"),
     ],
 )
@@ -72,12 +73,14 @@ def test_the_design_of_a_preset_keeps_its_metric():
     assert paper.design == Maximin(3, netbo.optimize.Metric.EUCLIDEAN)
 
 
-@pytest.mark.parametrize("design", [Maximin(3), Maximin(3, Metric.EUCLIDEAN), RandomDesign(4), 5, None])
+@pytest.mark.parametrize(
+    "design", [Maximin(3), Maximin(3, Metric.EUCLIDEAN), RandomDesign(4), KMedian(3), 5, None]
+)
 def test_designs_come_back_from_json(tmp_path, design):
     study = create(tmp_path, design=design)
 
     assert load(tmp_path).optimizer.design == study.optimizer.design
-    if isinstance(design, Maximin | RandomDesign):
+    if isinstance(design, Maximin | RandomDesign | KMedian):
         assert study.optimizer.design == design
     assert read_design(json.loads(json.dumps(write_design(design)))) == design
 

@@ -240,7 +240,7 @@ def test_a_study_needs_a_network(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"preset": "fast"}, "preset must be one of calibrated, paper"),
+        ({"preset": "fast"}, "preset must be one of robust, calibrated, paper"),
         ({"acquisition": "best"}, "acquisition must be one of ucb"),
         ({"direction": "up"}, "direction must be one of maximize, minimize"),
         ({"noise": -1.0}, "noise must be a variance"),

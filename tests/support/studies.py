@@ -62,7 +62,6 @@ def load(folder, **options):
 def optimizer(**options):
     """An optimizer with the settings of the study."""
     settings = {**SETTINGS, **options}
-    settings["design"] = netbo.optimize.Maximin(settings["design"])
     return netbo.Optimizer(GRAPH, **settings)
 
 

@@ -107,7 +107,7 @@ def maximize(
     console = Console(highlight=False, soft_wrap=True)
     f = load_objective(objective)
     source = read_network(network, options)
-    chosen = {"objective": objective, **settings, "separation": 0.0}
+    chosen = {"objective": objective, **settings, "separation": None}
     chosen["candidates"] = write_candidates(tables.on(source), source.graph)
     usual_mesh(source.graph, settings["max_cell"])  # one that cannot be made claims no folder
     folder = claim(out, source, chosen)
@@ -166,7 +166,9 @@ def report(run: Path, out: Path | None) -> None:
 @click.option("--data", required=True, type=PATH, help="CSV file, a line a measurement.")
 @click.option("-n", "count", type=COUNT, default=5, show_default=True, help="Places wanted.")
 @column_options("noise_column")
-@click.option("--separation", type=float, default=0.0, help="Least distance between the places.")
+@click.option(
+    "--separation", type=float, help="Least distance between the places; a fiftieth of the diameter."
+)
 @click.option("--out", type=PATH, help="Folder for next.csv, map.png and map.gpkg.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @read_option
@@ -180,7 +182,7 @@ def suggest(
     out: Path | None,
     as_json: bool,
     options: tuple[str, ...],
-    separation: float,
+    separation: float | None,
     settings: dict[str, Any],
     noise_column: str | None,
     **columns: Any,

@@ -195,7 +195,7 @@ optimizer_options = gather(
         help="Whether values vary no more at dead ends than elsewhere, instead of as the preset has it.",
     ),
     click.option("--acquisition", help="Another rule: thompson, ucb, noisy-ei, log-ei."),
-    click.option("--preset", default="calibrated", show_default=True, help="calibrated or paper."),
+    click.option("--preset", default="robust", show_default=True, help="robust, calibrated or paper."),
     click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed."),
     click.option("--noise", type=float, help="Variance of a measurement; 0 if exact. Learned if not given."),
     click.option("--minimize", is_flag=True, help="Look for the smallest value instead."),

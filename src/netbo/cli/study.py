@@ -53,7 +53,9 @@ trial_argument = click.argument("trial", metavar="ID")
 @study_command()
 @click.argument("network")
 @read_option
-@click.option("--separation", type=float, default=0.0, help="Least distance between pending places.")
+@click.option(
+    "--separation", type=float, help="Least distance between pending places; a fiftieth of the diameter."
+)
 @click.option("--design", type=COUNT, help="Places of the initial design.")
 @click.option("--lease", type=SECONDS, help="Seconds after which a place that was not told goes to others.")
 @click.option("--network-file", type=PATH, help="Refer to this network JSON instead of keeping the network.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +53,9 @@ __all__ = [
     "modes",
     "search_list",
 ]
+
+
+UNEXPLAINED = 4.0  # standard deviations of the noise by which a value may be above the mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,10 @@ class Answers:
         return Best(trial.id, trial.point, float(trial.value or 0.0))
 
     def recommend(self) -> Recommendation:
-        """The candidate with the best posterior mean: where to go if nothing more is measured.
+        """Where to go if nothing more is measured: the place that is most surely good.
+
+        The candidate with the best posterior mean. A best value so far above the mean that noise does not
+        explain it is taken at its word: then the model does not know the peak.
 
         Returns
         -------
@@ -155,10 +162,22 @@ class Answers:
             return Surroundings(optimizer.graph, places_of(observed, optimizer.graph))
 
         everywhere = np.ones(len(search.points), dtype=np.bool_)
-        place = search.maximize(optimizer.maximized.mean, everywhere, around)
+        place = self._unexplained_best()
+        if place is None:
+            place = search.maximize(optimizer.modelled.mean, everywhere, around)
         mean, std = float(posterior.mean(place)[0]), float(posterior.std(place)[0])
         half = NormalDist().inv_cdf(0.975) * std
         return Recommendation(place[0], mean, std, mean - half, mean + half)
+
+    def _unexplained_best(self) -> Points | None:
+        """Place of the best value, if noise does not explain how far it is above the mean: a missed peak."""
+        optimizer = self.optimizer
+        modelled, data = optimizer.modelled, optimizer.modelled.observations
+        best = int(np.argmax(data.values))
+        place = data.points[best : best + 1]
+        above = data.values[best] - modelled.mean(place)[0]
+        is_explained = above <= UNEXPLAINED * math.sqrt(modelled.noise[best])
+        return None if is_explained or not optimizer.search.holds(place)[0] else place
 
     @explained
     def modes(

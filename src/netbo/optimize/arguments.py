@@ -17,6 +17,7 @@ from netbo.acquisition import (
     MaxVariance,
     NoisyExpectedImprovement,
     RandomSearch,
+    RestlessImprovement,
     ThompsonSampling,
     UpperConfidenceBound,
     ValidWidth,
@@ -35,9 +36,9 @@ from netbo.errors import (
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Point, Points, as_place, as_places, is_pair
 from netbo.optimize.continuum import Continuum
-from netbo.optimize.design import Design, Maximin, default_size
+from netbo.optimize.design import Design, default_size
 from netbo.optimize.learning import Learned, Learning
-from netbo.optimize.models import Given, NetworkMatern
+from netbo.optimize.models import Given, MeshFreeMatern, NetworkMatern
 from netbo.optimize.presets import PRESETS, Preset
 from netbo.optimize.search_space import CandidatePlaces, Forbidden, Nodes, SearchSpace
 from netbo.optimize.trials import Suggestion, Told
@@ -56,7 +57,7 @@ class SearchOptions(TypedDict, total=False):
     design: Design | int | None
     noise: float | None
     repeats: bool | None
-    separation: float
+    separation: float | None
     max_cell: float | None
     alpha: float | None
     constant_variance: bool | None
@@ -167,6 +168,7 @@ ACQUISITIONS: Mapping[str, Callable[[], Acquisition]] = {
     "ucb": lambda: UpperConfidenceBound(ValidWidth()),
     "thompson": lambda: ThompsonSampling(FixedWidth(1.0)),
     "noisy-ei": NoisyExpectedImprovement,
+    "restless": RestlessImprovement,
     "log-ei": LogExpectedImprovement,
     "max-variance": MaxVariance,
     "random": RandomSearch,
@@ -291,13 +293,18 @@ def with_kernel(
     if not isinstance(constant_variance, bool | None):
         raise ParameterError(f"constant_variance must be True or False, got {constant_variance!r:.80}")
     models = () if is_own or not isinstance(fit, Learned) else fit.models
-    if not any(isinstance(model, NetworkMatern) for model in models):
+    if not any(isinstance(model, NetworkMatern | MeshFreeMatern) for model in models):
         raise ParameterError(
             f"only the network kernel of a preset is changed by {' and '.join(wanted)}, got a surrogate "
             "without one or of your own; leave it out: a kernel of your own says so itself"
         )
-    changed = (replace(model, **wanted) if isinstance(model, NetworkMatern) else model for model in models)
-    return replace(fit, models=tuple(changed))  # type: ignore[type-var]
+    if alpha is not None:  # one smoothness, every one of which the network itself bears
+        models = tuple(model for model in models if not getattr(model, "junction_gap", 0.0))
+    changed = [
+        replace(model, **wanted) if isinstance(model, NetworkMatern | MeshFreeMatern) else model
+        for model in models
+    ]
+    return replace(fit, models=tuple(dict.fromkeys(changed)))  # type: ignore[type-var]
 
 
 def _refuse_cells(max_cell: float | None) -> None:
@@ -307,7 +314,7 @@ def _refuse_cells(max_cell: float | None) -> None:
 
 def as_design(design: Design | int | None, preset: Preset, graph: MetricGraph) -> Design:
     """An initial design: by itself, the preset's own, or one of the preset's kind with so many places."""
-    usual = preset.design or Maximin(default_size(graph))
+    usual = preset.design(default_size(graph)) if isinstance(preset.design, type) else preset.design
     if design is None:
         return usual
     if isinstance(design, int | np.integer) and is_whole(design):
@@ -325,14 +332,30 @@ def as_design(design: Design | int | None, preset: Preset, graph: MetricGraph) -
     return design
 
 
-def as_search(candidates: Candidates, space: FiniteElementSpace) -> SearchSpace:
+def as_search(
+    candidates: Candidates,
+    space: FiniteElementSpace,
+    *,
+    everywhere: bool = False,
+    max_cell: float | None = None,
+) -> SearchSpace:
     """Where an optimizer may ask: the nodes, those not forbidden, places of one's own, or everywhere."""
     if candidates is None:
-        return Nodes(space)
+        candidates = Forbidden()
     if isinstance(candidates, str) and candidates == CONTINUUM:
         return Continuum(space.graph)
     if isinstance(candidates, Forbidden):
-        return Nodes(space, candidates)
+        if not everywhere:
+            return Nodes(space, candidates)
+        return Continuum(
+            space.graph,
+            forbidden=candidates,
+            spacing=max_cell,
+            n_points=USUAL_NODES,
+            n_brackets=1,
+            rounds=1,
+            arms=True,
+        )
     if isinstance(candidates, list | tuple):
         try:
             candidates = as_places(candidates, space.graph)

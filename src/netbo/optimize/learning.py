@@ -12,11 +12,11 @@ from typing import Protocol
 import numpy as np
 
 from netbo.arrays import FloatArray
-from netbo.checks import explained_class
+from netbo.checks import explained_class, require_count
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.optimize.models import Model, NetworkMatern
-from netbo.optimize.refit import RefitSchedule, RefitSettings
+from netbo.optimize.refit import STEPS_PER_DOUBLING, RefitSchedule, RefitSettings
 from netbo.posterior import (
     ESTIMATED,
     Amplitude,
@@ -262,6 +262,8 @@ class Learned:
         Log-normal hyperpriors of range and noise.
     every_step : bool
         Fit after each observation, however many there are, as the paper does.
+    pace : int
+        Fits while the number of observations doubles; up to twice as many each is followed by one.
 
     Raises
     ------
@@ -283,12 +285,14 @@ class Learned:
     bounds: FitBounds = field(default_factory=FitBounds)
     beliefs: Beliefs = field(default_factory=Beliefs)
     every_step: bool = False  # True fits after each observation, however many there are, as the paper does
+    pace: int = STEPS_PER_DOUBLING
 
     def __post_init__(self) -> None:
         if not self.models:
             raise ParameterError(
                 "learning needs at least one model, got none; pass models=(NetworkMatern(),)"
             )
+        require_count("pace", self.pace, "16 is the usual one")
 
     def start(self, space: FiniteElementSpace, noise: float | None) -> Learner:
         """A learner for every model."""
@@ -333,6 +337,7 @@ class ModelSelection:
             bounds=exact if noise == 0 else settings.bounds,
             beliefs=settings.beliefs,
             every_step=settings.every_step,
+            pace=settings.pace,
         )
 
     def learn(self, observations: Observations) -> SurrogateFit:

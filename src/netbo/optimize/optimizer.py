@@ -13,6 +13,7 @@ from netbo.acquisition import Acquisition, ScoreFunction, score_function
 from netbo.arrays import BoolArray
 from netbo.checks import explained, explained_class, is_whole, require_seed
 from netbo.errors import ExhaustedError, ObservationError, ParameterError
+from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Point, Points, as_place
 from netbo.optimize import arguments
 from netbo.optimize.answers import Answers
@@ -20,7 +21,7 @@ from netbo.optimize.design import Design
 from netbo.optimize.eligibility import EligibleCandidates, places_of
 from netbo.optimize.learning import Learning, SurrogateFit
 from netbo.optimize.maximizer import MaximizerSamples
-from netbo.optimize.presets import CALIBRATED, Preset
+from netbo.optimize.presets import ROBUST, Preset
 from netbo.optimize.surrogate import Negated, scaled
 from netbo.optimize.travel import Travel
 from netbo.optimize.trials import History, Status, Suggestion, Trial
@@ -43,12 +44,13 @@ class Optimizer(Answers):
         A network, or what `netbo.read` makes one of; a mesh on it; or a prior, whose parameters are then the
         ones that are learned. What the report on a network warns of is shown, once (`NetworkWarning`).
     preset : Preset or str
-        Surrogate, acquisition and design, "calibrated" or "paper"; the next options replace parts of it.
+        Surrogate, acquisition and design: "robust", "calibrated" or "paper"; the next options replace parts
+        of it.
     acquisition : Acquisition or str, optional
         "thompson", "ucb", "noisy-ei", "log-ei", "max-variance" or "random", or an object.
     candidates : SearchSpace, Points, Forbidden, list or "continuum", optional
-        Where it may ask: by default all nodes of the mesh; without what is forbidden; points of your own,
-        also as a list of names of vertices and pairs (edge id, distance); or anywhere on the network.
+        Where it may ask: by default anywhere, or at all nodes of a mesh; without what is forbidden; points of
+        your own, also as a list of names of vertices and pairs (edge id, distance).
     design : Design or int, optional
         Initial design, or how many places it has.
     fit : Learning, optional
@@ -61,8 +63,9 @@ class Optimizer(Answers):
         Of all randomness.
     repeats : bool, optional
         Whether a place may be asked for twice; by default unless values are exact.
-    separation : float
-        Least distance along the network between suggestions that are pending.
+    separation : float, optional
+        Least distance along the network between suggestions that are pending; by default a fiftieth of the
+        diameter.
     max_cell : float, optional
         Largest cell of the mesh; by default about 2,000 nodes, at least two cells an edge.
     alpha : float, optional
@@ -94,7 +97,7 @@ class Optimizer(Answers):
         self,
         domain: arguments.Domain,
         *,
-        preset: Preset | str = CALIBRATED,
+        preset: Preset | str = ROBUST,
         acquisition: Acquisition | str | None = None,
         candidates: arguments.Candidates = None,
         design: Design | int | None = None,
@@ -103,7 +106,7 @@ class Optimizer(Answers):
         direction: str = "maximize",
         seed: int = 0,
         repeats: bool | None = None,
-        separation: float = 0.0,
+        separation: float | None = None,
         max_cell: float | None = None,
         alpha: float | None = None,
         constant_variance: bool | None = None,
@@ -122,14 +125,18 @@ class Optimizer(Answers):
         self.space, self.fit = arguments.as_domain(
             self.network or domain, learning, is_given=is_given, max_cell=max_cell
         )
-        self.search = arguments.as_search(candidates, self.space)
+        has_mesh = isinstance(getattr(domain, "space", domain), FiniteElementSpace)
+        self.search = arguments.as_search(
+            candidates, self.space, everywhere=chosen.everywhere and not has_mesh, max_cell=max_cell
+        )
         self.acquisition = arguments.as_acquisition(
             chosen.acquisition if acquisition is None else acquisition
         )
         self.design = arguments.as_design(design, chosen, self.graph)
         allowed = chosen.repeats if repeats is None else repeats
         self.repeats = self.noise != 0 if allowed is None else allowed
-        self._eligible = EligibleCandidates(self.search, self.repeats, separation)
+        apart = chosen.separation * self.graph.diameter if separation is None else separation
+        self._eligible = EligibleCandidates(self.search, self.repeats, apart)
         self._learner = self.fit.start(self.space, self.noise)
         self.history = History(history)
         self._learned: tuple[int, SurrogateFit] | None = None  # with the version of the history it belongs to
@@ -236,7 +243,7 @@ class Optimizer(Answers):
 
         Thompson sampling draws a function; on a mesh it is the very one that `ask` will maximize.
         """
-        surrogate = self.with_pending() if self.acquisition.hallucinates else self._modelled
+        surrogate = self.with_pending() if self.acquisition.hallucinates else self.modelled
         return score_function(self.acquisition, surrogate, self._stream(_ASKING, self.history.n_asked))
 
     @property
@@ -252,7 +259,7 @@ class Optimizer(Answers):
         all of them are given the mean of the mixture.
         """
         pending = self.history.pending
-        known, places = self._modelled, tuple(trial.point for trial in pending)
+        known, places = self.modelled, tuple(trial.point for trial in pending)
         base, done = known, 0
         if self._fantasies is not None and self._fantasies[0] is known:
             earlier = self._fantasies[1]
@@ -447,10 +454,10 @@ class Optimizer(Answers):
     @property
     def maximized(self) -> Surrogate:
         """The surrogate of the maximization form: of f, or of -f when minimizing."""
-        return scaled(self._modelled, self.outcome.unit)
+        return scaled(self.modelled, self.outcome.unit)
 
     @property
-    def _modelled(self) -> Surrogate:
+    def modelled(self) -> Surrogate:
         """The same in the unit of the model, where scores and sample paths are compared."""
         outcome = self.outcome
         if self._sign > 0:
@@ -465,7 +472,7 @@ class Optimizer(Answers):
     def maximizer(self, draws: int | None = None) -> MaximizerSamples:
         """Where joint samples of the posterior have their best value (the largest, or smallest)."""
         rng = self._stream(_ANSWERING, len(self.history.observed))
-        return MaximizerSamples.draw(self._modelled, self.search, rng, draws)
+        return MaximizerSamples.draw(self.modelled, self.search, rng, draws)
 
     def standing(self) -> tuple[int, float | None]:
         """Evaluations made, failed ones included, and the best value so far: what a bar shows."""

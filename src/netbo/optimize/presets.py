@@ -2,10 +2,17 @@
 
 from dataclasses import dataclass
 
-from netbo.acquisition import Acquisition, FixedWidth, PaperWidth, ThompsonSampling, UpperConfidenceBound
-from netbo.optimize.design import Design, Maximin, Metric
-from netbo.optimize.learning import Learned, Learning
-from netbo.optimize.models import EuclideanMatern, NetworkMatern
+from netbo.acquisition import (
+    Acquisition,
+    FixedWidth,
+    PaperWidth,
+    RestlessImprovement,
+    ThompsonSampling,
+    UpperConfidenceBound,
+)
+from netbo.optimize.design import Design, KMedian, Maximin, Metric
+from netbo.optimize.learning import Combination, Learned, Learning
+from netbo.optimize.models import EuclideanMatern, MeshFreeMatern, NetworkMatern
 from netbo.posterior import Amplitude, Belief, Beliefs
 
 
@@ -21,10 +28,15 @@ class Preset:
         Rule for the next query.
     fit : Learning
         Surrogate model: kernels and how their parameters are fitted.
-    design : Design, optional
-        By default maximin, of a size that fits the network.
+    design : Design or type
+        Initial design, or the kind of one whose size fits the network; by default maximin.
     repeats : bool, optional
         Whether a place may be asked for twice; by default unless values are exact.
+    everywhere : bool
+        Whether a network is searched between the candidates and on every arm of a junction too; by default
+        the nodes of a mesh are all.
+    separation : float
+        Least distance between pending places, in diameters.
 
     Examples
     --------
@@ -37,8 +49,10 @@ class Preset:
     name: str
     acquisition: Acquisition
     fit: Learning
-    design: Design | None = None  # None: maximin, of a size that fits the network
+    design: Design | type[Maximin | KMedian] = Maximin  # a type: of a size that fits the network
     repeats: bool | None = None  # None: unless the objective is deterministic
+    everywhere: bool = False
+    separation: float = 0.0
 
 
 PAPER = Preset(
@@ -63,4 +77,21 @@ CALIBRATED = Preset(
     acquisition=ThompsonSampling(FixedWidth(1.0)),
     fit=Learned(models=(NetworkMatern(alpha=1.0),), beliefs=STEADY),
 )
-PRESETS = {preset.name: preset for preset in (CALIBRATED, PAPER, PAPER_EUCLIDEAN)}
+ROBUST = Preset(
+    name="robust",
+    acquisition=RestlessImprovement(),
+    fit=Learned(
+        models=(
+            MeshFreeMatern(alpha=1.0),
+            MeshFreeMatern(alpha=1.5),
+            MeshFreeMatern(alpha=1.0, junction_gap=0.5),
+        ),
+        combination=Combination.AVERAGE,
+        beliefs=STEADY,
+        pace=8,
+    ),
+    design=KMedian,
+    everywhere=True,
+    separation=0.02,
+)
+PRESETS = {preset.name: preset for preset in (ROBUST, CALIBRATED, PAPER, PAPER_EUCLIDEAN)}

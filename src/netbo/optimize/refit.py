@@ -26,7 +26,7 @@ from netbo.posterior import (
 )
 
 LARGE_MESH = 20_000  # nodes from which fits are rarer
-STEPS_PER_DOUBLING = 16  # fits while the record doubles
+STEPS_PER_DOUBLING = 16  # fits while the record doubles, usually
 FIRST_ON_LARGE = 8  # observations from which they are sought globally there, once
 
 
@@ -40,6 +40,7 @@ class RefitSettings:
     bounds: FitBounds
     beliefs: Beliefs
     every_step: bool = False  # whether each observation is followed by a fit, however many there are
+    pace: int = STEPS_PER_DOUBLING  # fits while the record doubles
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +58,9 @@ def is_milestone(n: int) -> bool:
     return n & (n - 1) == 0 or n in (3, 6, 12)
 
 
-def is_worth_a_fit(n: int) -> bool:
-    """Whether a record of n is fitted anew: up to 32 always, then when it has grown by 3 to 6 per cent."""
-    return n % max(1, (1 << (n.bit_length() - 1)) // STEPS_PER_DOUBLING) == 0
+def is_worth_a_fit(n: int, pace: int = STEPS_PER_DOUBLING) -> bool:
+    """Whether a record of n is fitted anew: up to twice the pace always, then so often while it doubles."""
+    return n % max(1, (1 << (n.bit_length() - 1)) // pace) == 0
 
 
 def is_worth_a_fit_on_a_large_mesh(n: int) -> bool:
@@ -99,7 +100,8 @@ class RefitSchedule:
         """Numbers of observations whose fits lead to the one at n; the first of them is global."""
         if not self.is_large:
             first = max(k for k in range(1, n + 1) if is_milestone(k))
-            return [k for k in range(first, n + 1) if self.settings.every_step or is_worth_a_fit(k)]
+            settings = self.settings
+            return [k for k in range(first, n + 1) if settings.every_step or is_worth_a_fit(k, settings.pace)]
         steps = [k for k in range(1, n + 1) if is_worth_a_fit_on_a_large_mesh(k)]
         return [k for k in steps if k >= FIRST_ON_LARGE] or steps[-1:]
 

@@ -232,8 +232,10 @@ class Check:
     @property
     def standardized(self) -> FloatArray:
         """Residuals in predicted standard deviations: standard normal if the model is right."""
-        is_known = np.isfinite(self.std)
-        return np.divide(self.residual, self.std, out=np.zeros_like(self.value), where=is_known)
+        residual = self.residual
+        is_known = np.isfinite(self.std) & ((self.std > 0) | (residual != 0))
+        with np.errstate(divide="ignore"):  # by a deviation below the smallest number
+            return np.divide(residual, self.std, out=np.zeros_like(self.value), where=is_known)
 
     @property
     def coverage(self) -> dict[float, float]:

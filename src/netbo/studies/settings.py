@@ -17,6 +17,7 @@ from netbo.optimize import (
     Continuum,
     Design,
     Forbidden,
+    KMedian,
     Maximin,
     Metric,
     Nodes,
@@ -30,6 +31,7 @@ from netbo.optimize.presets import PRESETS
 ASKING_SECONDS = 120.0  # a worker that needs longer for one suggestion is taken for dead
 _TEXTS = ("preset", "acquisition", "direction", "candidates")
 _PLAIN = (str, int, float, bool, type(None))
+_DESIGNS: dict[str, type[RandomDesign | KMedian]] = {"random": RandomDesign, "k-median": KMedian}
 _WRITTEN = {"candidates": dict, "design": dict}  # settings that may be JSON objects
 
 
@@ -48,13 +50,13 @@ class StudySettings:
     'minimize'
     """
 
-    preset: str = "calibrated"
+    preset: str = "robust"
     acquisition: str | None = None
     noise: float | None = None
     direction: str = "maximize"
     seed: int = 0
     repeats: bool | None = None
-    separation: float = 0.0
+    separation: float | None = None  # None: as the preset has it
     max_cell: float | None = None
     alpha: float | None = (
         None  # of the preset's network kernel, as constant_variance; None: as the preset has it
@@ -75,8 +77,6 @@ class StudySettings:
                 )
             if isinstance(value, str) and field.name not in _TEXTS:
                 raise StudyError(f"a study stores {field.name} as a number, got {value!r}")
-        if self.separation is None:
-            raise StudyError("separation must be a length, got None; 0 lets places be as close as they like")
         require_seconds(self.lease, "lease", or_none=True)
         require_seconds(self.asking_lease, "asking_lease")
 
@@ -127,8 +127,9 @@ def write_design(design: Any) -> Any:
     """Initial design as JSON: how many places, or kind and size."""
     if isinstance(design, Maximin):
         return {"kind": "maximin", "size": int(design.size), "metric": design.metric.value}
-    if isinstance(design, RandomDesign):
-        return {"kind": "random", "size": int(design.size)}
+    for kind, made in _DESIGNS.items():
+        if isinstance(design, made):
+            return {"kind": kind, "size": int(design.size)}
     return design
 
 
@@ -139,8 +140,8 @@ def read_design(written: int | dict[str, Any] | None) -> Design | int | None:
     try:
         if written["kind"] == "maximin":
             return Maximin(written["size"], Metric(written["metric"]))
-        if written["kind"] == "random":
-            return RandomDesign(written["size"])
+        if written["kind"] in _DESIGNS:
+            return _DESIGNS[written["kind"]](written["size"])
     except (KeyError, TypeError, ValueError) as cause:
         raise StudyError(f"the design of the study cannot be read: {cause}") from cause
     raise StudyError(
@@ -175,6 +176,9 @@ def write_candidates(candidates: Candidates, graph: MetricGraph) -> dict[str, An
             "kind": CONTINUUM,
             "spacing": None if candidates.spacing is None else float(candidates.spacing),
             "n_points": int(candidates.n_points),
+            "n_brackets": int(candidates.n_brackets),
+            "rounds": candidates.rounds,
+            "arms": candidates.arms,
             **_write_forbidden(candidates.forbidden, graph),
         }
     raise StudyError(
@@ -197,7 +201,8 @@ def read_candidates(written: dict[str, Any] | None, graph: MetricGraph) -> Candi
         if kind == "mesh":
             return Nodes(FiniteElementSpace(graph, np.array(written["cells"])), forbidden)
         if kind == CONTINUUM:
-            options = {key: written[key] for key in ("spacing", "n_points") if key in written}
+            keys = ("spacing", "n_points", "n_brackets", "rounds", "arms")
+            options = {key: written[key] for key in keys if key in written}
             return Continuum(graph, forbidden=forbidden, **options)
     except (KeyError, TypeError, ValueError, IndexError) as cause:
         raise StudyError(f"the candidates of the study cannot be read: {cause}") from cause
@@ -254,5 +259,5 @@ def _advice(name: str) -> str:
     if name == "acquisition":
         return "pass one of the names that Optimizer takes"
     if name == "design":
-        return "pass its size, a Maximin or a RandomDesign"
+        return "pass its size, a KMedian, a Maximin or a RandomDesign"
     return "objects that are code cannot be stored: use netbo.Optimizer for those"

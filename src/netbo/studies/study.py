@@ -132,7 +132,7 @@ class Study(Described):
         *,
         name: str,
         storage: StorageLike | None = None,
-        preset: str = "calibrated",
+        preset: str = "robust",
         acquisition: str | None = None,
         direction: str = "maximize",
         seed: int = 0,
@@ -192,7 +192,7 @@ class Study(Described):
         >>> import netbo, optuna
         >>> storage = optuna.storages.InMemoryStorage()
         >>> Study.create(netbo.interval(2.0), name="leak", storage=storage).settings.preset
-        'calibrated'
+        'robust'
         """
         words = StudyWords.of(title, value_unit)
         source = as_network_given(network) or network
