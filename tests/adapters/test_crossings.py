@@ -8,7 +8,7 @@ import shapely
 
 import netbo
 from netbo.adapters import Links, assemble
-from netbo.adapters.assembly.crossings import levels_of
+from netbo.adapters.proximity import levels_of
 
 EAST, NORTH = 458_000.0, 5_549_000.0  # Prague, in UTM zone 33
 

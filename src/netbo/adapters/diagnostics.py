@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from netbo.adapters.assembly.crossings import Levels
 from netbo.adapters.projection import METRES, transform
-from netbo.adapters.proximity import close_pairs, find_touches
+from netbo.adapters.proximity import Levels, close_pairs, find_touches
 from netbo.adapters.report import Gap, LengthComparison, NetworkReport, Place, UnitGroup
 from netbo.arrays import BoolArray, FloatArray, IntArray
 from netbo.errors import NetworkError

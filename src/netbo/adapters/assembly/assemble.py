@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from netbo.adapters.assembly.build import block, build_graph, make_addresses
-from netbo.adapters.assembly.crossings import find_crossings, levels_of
+from netbo.adapters.assembly.crossings import find_crossings
 from netbo.adapters.assembly.draft import Draft, make_draft
 from netbo.adapters.assembly.lengths import (
     Chosen,
@@ -29,7 +29,7 @@ from netbo.adapters.diagnostics import inspect_graph, warnings_of
 from netbo.adapters.links import Links, Treatment, as_treatment
 from netbo.adapters.network import Network
 from netbo.adapters.projection import MapFrame, Projected, project, transform
-from netbo.adapters.proximity import find_duplicates
+from netbo.adapters.proximity import find_duplicates, levels_of
 from netbo.adapters.report import Crossing, Duplicate, NetworkReport, Noded
 from netbo.arrays import FloatArray, ranges, row_starts
 from netbo.checks import require_nonnegative

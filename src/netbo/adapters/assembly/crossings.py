@@ -1,9 +1,7 @@
 """Crossings: where lines cross that do not end there, and which of them pass above one another."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -13,75 +11,6 @@ from netbo.errors import NetworkError
 from netbo.geometry import Curves
 from netbo.geometry.curves import pick_curves
 from netbo.optional import require
-
-# Levels: what passes over or under something else does not meet it.
-
-NO = ("", "no", "n", "f", "false", "0", "none", "nan")  # as files say that a street is no bridge
-
-
-def levels_of(attributes: Mapping[str, Sequence[Any]], rows: IntArray) -> FloatArray | None:
-    """Level of each row by its columns `layer`, `bridge` and `tunnel`; None where there are no such columns.
-
-    A layer counts where it is not zero; else a bridge is one above the ground, a tunnel one below.
-
-    >>> levels_of({"Bridge": ["yes", "no", None], "layer": [0, "-2", None]}, np.arange(3)).tolist()
-    [1.0, -2.0, 0.0]
-    """
-    columns = {str(name).lower(): column for name, column in attributes.items()}
-    if not {"layer", "bridge", "tunnel"} & set(columns):
-        return None
-    none = [None] * (int(rows.max(initial=-1)) + 1)
-    layer, bridge, tunnel = (columns.get(name, none) for name in ("layer", "bridge", "tunnel"))
-    return np.array(
-        [_layer(layer[row]) or _is_yes(bridge[row]) - _is_yes(tunnel[row]) for row in rows.tolist()],
-        dtype=np.float64,
-    )
-
-
-def _is_yes(value: Any) -> bool:
-    """Whether a cell says yes; one of several is enough."""
-    if isinstance(value, list | tuple | set):
-        return any(map(_is_yes, value))
-    return str(value).strip().lower() not in NO
-
-
-def _layer(value: Any) -> float:
-    """The number of a cell, of several the one farthest from the ground; 0 where there is none."""
-    if isinstance(value, list | tuple | set):
-        return max(map(_layer, value), key=abs, default=0.0)
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return 0.0
-    return number if isfinite(number) else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Levels:
-    """On which levels edges are, and those that end at each vertex."""
-
-    of_edges: list[float] | None  # None where no column says so
-    at_vertices: list[set[float]]
-
-    @classmethod
-    def of(cls, attributes: Mapping[str, Sequence[Any]], tails: IntArray, heads: IntArray) -> Self:
-        """By the columns of the edges, and their ends."""
-        levels = levels_of(attributes, np.arange(len(tails)))
-        if levels is None:
-            return cls(None, [])
-        here: list[set[float]] = [set() for _ in range(max(tails.max(), heads.max()) + 1)]
-        for ends in (tails, heads):
-            for vertex, level in zip(ends.tolist(), levels.tolist(), strict=True):
-                here[vertex].add(level)
-        return cls(levels.tolist(), here)
-
-    def may_join(self, vertex: int, *, edge: int | None = None, other: int | None = None) -> bool:
-        """Whether an edge that ends at the vertex is on the level of another edge, or of one at a vertex."""
-        if self.of_edges is None:
-            return True
-        there = self.at_vertices[other] if other is not None else {self.of_edges[edge or 0]}
-        return not self.at_vertices[vertex].isdisjoint(there)
-
 
 # Crossings for a report: each once, with its place.
 
