@@ -140,7 +140,7 @@ def test_resuming_needs_the_same_settings_and_network(tmp_path):
     run(study, 3)
 
     assert create(tmp_path, resume=True).n_told == 3
-    with pytest.raises(StudyError, match=r"'walk' was made with noise=0\.01, got 0\.5; load it"):
+    with pytest.raises(StudyError, match=r"'walk' was made with noise=0\.01, got noise=0\.5; load it"):
         create(tmp_path, resume=True, noise=0.5)
     with pytest.raises(StudyError, match="was made for the network"):
         Study.create(

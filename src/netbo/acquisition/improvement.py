@@ -183,10 +183,9 @@ class _Incumbents:
         if not len(surrogate.observations):
             return
         self.places = likely_incumbents(surrogate, n_incumbents)
-        self.mean, self.covariance = (
-            surrogate.mean(self.places),
-            surrogate.covariance(self.places, self.places),
-        )
+        self.bounding = self.places[:BOUNDING]
+        self.mean = surrogate.mean(self.places)
+        self.covariance = surrogate.covariance(self.places, self.places)
         self.draws = _normal_draws(n_draws, n_incumbents)[:, : len(self.places)]
 
     def at(self, x: Points) -> "_Candidates":
@@ -198,32 +197,31 @@ class _Candidates:
 
     def __init__(self, incumbents: _Incumbents, x: Points) -> None:
         surrogate = incumbents.surrogate
-        self.incumbents, self.mean, self.variance = incumbents, surrogate.mean(x), surrogate.variance(x)
+        self.incumbents, self.x = incumbents, x
+        self.mean, self.variance = surrogate.mean(x), surrogate.variance(x)
         self.is_first = not len(surrogate.observations)
         if self.is_first:
             return
-        own = np.diag(incumbents.covariance)
-        scale = max(self.variance.max(initial=0.0), own.max())
-        self.cut = EXPLAINED * scale
-        self.is_known = bool(own.max() <= self.cut)  # values without noise: there is nothing to draw
-        if not self.is_known:
-            self.covariance = surrogate.covariance(x, incumbents.places)  # (n, m)
+        self.own = np.diag(incumbents.covariance)
+        self.cut = EXPLAINED * max(self.variance.max(initial=0.0), self.own.max())
+        self.is_known = bool(self.own.max() <= self.cut)  # values without noise: there is nothing to draw
 
     def bound(self) -> FloatArray:
         """Log of the least improvement over one of the likeliest incumbents, (n,): no less than `exact`."""
         if self.is_first or self.is_known:
             return self.exact()
-        incumbents = self.incumbents
-        best = np.argsort(-incumbents.mean, kind="stable")[:BOUNDING]
-        own = np.diag(incumbents.covariance)[best]
-        joint = np.maximum(self.variance + own[:, None] - 2 * self.covariance.T[best], 0.0)
-        gap = self.mean - incumbents.mean[best, None]
+        incumbents, n = self.incumbents, len(self.incumbents.bounding)
+        shared = incumbents.surrogate.covariance(self.x, incumbents.bounding).T
+        joint = np.maximum(self.variance + self.own[:n, None] - 2 * shared, 0.0)
+        gap = self.mean - incumbents.mean[:n, None]
         bounds: FloatArray = log_expected_improvement(gap, np.sqrt(joint), 0.0).min(axis=0)
         return bounds
 
-    def exact(self, part: IntArray | slice = slice(None)) -> FloatArray:
-        """Log expected improvements of some of the candidates."""
-        mean, variance = self.mean[part], self.variance[part]
+    def exact(self, part: IntArray | None = None) -> FloatArray:
+        """Log expected improvements of some of the candidates, or of all."""
+        x, mean, variance = self.x, self.mean, self.variance
+        if part is not None:
+            x, mean, variance = x[part], mean[part], variance[part]
         if self.is_first:
             return log_expected_improvement(np.sqrt(variance), np.zeros(len(mean)), 0.0)  # log std
         incumbents = self.incumbents
@@ -232,7 +230,7 @@ class _Candidates:
         root, inverse_root = _square_roots(incumbents.covariance, self.cut)
         draws = incumbents.draws
         bests = (incumbents.mean + draws @ root).max(axis=1, keepdims=True)  # (n_draws, 1)
-        weights = self.covariance[part] @ inverse_root  # (n, m)
+        weights = incumbents.surrogate.covariance(x, incumbents.places) @ inverse_root  # (n, m)
         left = variance - np.einsum("ij,ij->i", weights, weights)
         std = np.sqrt(np.where(left > EXPLAINED * variance, left, 0.0))
         scores = np.empty(len(mean))

@@ -73,7 +73,14 @@ def start(problem: problems.Problem, task: Task) -> Optimizer:
     """The calibrated preset with the method's prior, on the nodes of the problem."""
     assert problem.space is not None
     design = RandomDesign(task.measurements) if task.method.fit is None else None
-    return Optimizer(problem.space, fit=task.method.fit, design=design, noise=problem.noise, seed=task.seed)
+    return Optimizer(
+        problem.space,
+        preset="calibrated",
+        fit=task.method.fit,
+        design=design,
+        noise=problem.noise,
+        seed=task.seed,
+    )
 
 
 def resume(problem: problems.Problem, run: Run) -> Optimizer:
@@ -100,7 +107,7 @@ def search_all(tasks: Sequence[Task], *, is_parallel: bool, progress: Callable[[
 def compile_kernels() -> None:
     """A search too small to matter: what it compiles is on disk before several workers want it at once."""
     problem = problems.composed(interval(), problems.ACKLEY, [-1.0, 1.0])
-    optimizer = Optimizer(problem.graph, fit=NETWORK.fit, noise=0.0, max_cell=0.05)
+    optimizer = Optimizer(problem.graph, preset="calibrated", fit=NETWORK.fit, noise=0.0, max_cell=0.05)
     for _ in range(optimizer.design.size + 1):
         suggestion = optimizer.ask()
         optimizer.tell(suggestion, problem(suggestion.point))

@@ -95,7 +95,7 @@ def baseline(name: str) -> Method:
 
 
 def calibrated_method(acquisition: str = GP_TS) -> Method:
-    """What users get; GP-TS unless they say otherwise."""
+    """The default before the suite decided on another; GP-TS unless said otherwise."""
     rule = CALIBRATED.acquisition if acquisition == GP_TS else "ucb"
     return Method(f"calibrated, {acquisition}", SPDE, acquisition, "calibrated", {"acquisition": rule})
 
@@ -180,7 +180,8 @@ def cell(spec: Spec, setting: Setting, method: Method, *, design: Design | None 
     """One cell; the initial design is the paper's unless another is given."""
     pose, n_init = setting.pose, setting.n_init
     horizon = (spec.horizon_ts if method.acquisition == GP_TS else None) or spec.horizon_ucb or 1
-    settings: dict[str, Any] = {**method.settings, "design": design or straight_design(n_init)}
+    settings: dict[str, Any] = {"preset": CALIBRATED, **method.settings}
+    settings["design"] = design or straight_design(n_init)
     settings["noise"] = setting.exact_noise if method.preset == "calibrated" else spec.noise
     if method.acquisition == RANDOM:
         settings["design"] = SpreadThenRandom(straight_design(n_init), n_init + horizon)

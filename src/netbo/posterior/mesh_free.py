@@ -29,7 +29,7 @@ from netbo.linalg import (
 from netbo.posterior.base import EvidenceDerivatives, EvidenceTerms, Mean, Posterior
 from netbo.posterior.block import BlockPosterior
 from netbo.posterior.observations import Observations
-from netbo.priors import MeshFreePrior, Prior
+from netbo.priors import MeshFreePrior, Prior, field_sources
 
 # Mean and variance between the nodes of an exact system, and their slopes along the edge: closed form.
 
@@ -99,6 +99,7 @@ class MeshFreePosterior(Posterior):
         super().__init__(prior, observations, regularization=regularization, mean=mean)
         self._placed: tuple[Points, Between] | None = None
         self._asked: list[tuple[tuple[Points, ...], BlockPosterior]] = []
+        self._solved: list[tuple[Points, FloatArray]] = []
 
     @cached_property
     def base(self) -> BlockPosterior:
@@ -182,8 +183,27 @@ class MeshFreePosterior(Posterior):
             )
 
     def field_covariance(self, x: Points, y: Points) -> FloatArray:
-        """k(x, y) - k(x)' T^-1 k(y), (n, m)."""
+        """k(x, y) - k(x)' T^-1 k(y), (n, m); quickest where those of one side are observed or vertices."""
+        if not self.prior.is_constant and len(x) and len(y):
+            for one, other in ((x, y), (y, x)):
+                solutions = self._solutions(other)
+                if solutions is not None:
+                    between = self._between(one)
+                    columns = np.stack([between.field(each) for each in solutions], axis=1)
+                    return self.base.prior.amplitude * (columns if other is y else columns.T)
         return self._at(x, y).field_covariance(x, y)
+
+    def _solutions(self, places: Points) -> FloatArray | None:
+        """Block solutions, (n, N, p), of a source at each of some nodes; None if one is no node."""
+        for known, solutions in self._solved:
+            if known is places:
+                return solutions
+        at = self.base.prior.space.locate(places)
+        if not np.all((at.fraction == 0) | (at.fraction == 1)):
+            return None
+        solutions = self.base.factor.solve(field_sources(self.base.factor, at))
+        self._solved = [*self._solved, (places, solutions)][-REMEMBERED:]
+        return solutions
 
     def field_deviations(self, x: Points, rng: np.random.Generator, n: int) -> FloatArray:
         """n draws of the field minus its mean, (n, len(x))."""
