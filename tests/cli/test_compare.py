@@ -48,7 +48,7 @@ def test_locked_problems_take_part_only_when_they_are_named():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["guess"], "METHOD must be default, paper"),
+        (["guess"], "METHOD must be default, calibrated, paper"),
         (["nothing:here"], "METHOD must name a module that can be imported"),
         (["random", "--problem", "moon/*"], "--problem must fit a problem of the suite, got moon"),
     ],

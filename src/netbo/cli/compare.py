@@ -18,8 +18,8 @@ from netbo.experiments import compare as run_comparison
 from netbo.problems import SUITE
 from netbo.wording import listing
 
-PRESETS = ("paper", "paper-euclidean")
-RULES = ("thompson", "ucb", "noisy-ei", "log-ei", "max-variance", "random")
+PRESETS = ("calibrated", "paper", "paper-euclidean")
+RULES = ("restless", "noisy-ei", "thompson", "ucb", "log-ei", "max-variance", "random")
 
 
 @click.command()
@@ -50,9 +50,10 @@ def compare(
 ) -> None:
     """Compare ways to search on problems whose maxima are known; the first METHOD is set against the others.
 
-    A METHOD is default, a preset (paper, paper-euclidean), an acquisition (thompson, ucb, noisy-ei, log-ei,
-    max-variance, random), or MODULE:FUNCTION: a function of (problem, seed) that returns an object with ask
-    and tell. Methods, problems and repetitions can be added later to the folder of a comparison.
+    A METHOD is default, a preset (calibrated, paper, paper-euclidean), an acquisition (noisy-ei, thompson,
+    ucb, log-ei, max-variance, random), or MODULE:FUNCTION: a function of (problem, seed) that returns an
+    object with ask and tell. Methods, problems and repetitions can be added later to the folder of a
+    comparison.
 
     \b
     netbo compare default random --problem 'tree-40/*' --reps 2 --budget 20

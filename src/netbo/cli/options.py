@@ -185,7 +185,9 @@ def as_settings(
 optimizer_options = gather(
     "settings",
     as_settings,
-    click.option("--max-cell", type=float, help="Largest cell of the mesh; about 2,000 nodes if not given."),
+    click.option(
+        "--max-cell", type=float, help="Largest cell of mesh and grid; about 2,000 points if not given."
+    ),
     click.option(
         "--alpha", type=float, help="Smoothness instead of the preset's: 0.5 is rough, 2 is smooth."
     ),
@@ -194,7 +196,7 @@ optimizer_options = gather(
         default=None,
         help="Whether values vary no more at dead ends than elsewhere, instead of as the preset has it.",
     ),
-    click.option("--acquisition", help="Another rule: thompson, ucb, noisy-ei, log-ei."),
+    click.option("--acquisition", help="Another rule: noisy-ei, thompson, ucb, log-ei."),
     click.option("--preset", default="robust", show_default=True, help="robust, calibrated or paper."),
     click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed."),
     click.option("--noise", type=float, help="Variance of a measurement; 0 if exact. Learned if not given."),

@@ -47,7 +47,7 @@ class Optimizer(Answers):
         Surrogate, acquisition and design: "robust", "calibrated" or "paper"; the next options replace parts
         of it.
     acquisition : Acquisition or str, optional
-        "thompson", "ucb", "noisy-ei", "log-ei", "max-variance" or "random", or an object.
+        "noisy-ei", "restless", "thompson", "ucb", "log-ei", "max-variance", "random", or an object.
     candidates : SearchSpace, Points, Forbidden, list or "continuum", optional
         Where it may ask: by default anywhere, or at all nodes of a mesh; without what is forbidden; points of
         your own, also as a list of names of vertices and pairs (edge id, distance).
@@ -67,7 +67,7 @@ class Optimizer(Answers):
         Least distance along the network between suggestions that are pending; by default a fiftieth of the
         diameter.
     max_cell : float, optional
-        Largest cell of the mesh; by default about 2,000 nodes, at least two cells an edge.
+        Largest cell of mesh and grid; by default about 2,000 points, at least two cells an edge.
     alpha : float, optional
         Smoothness of the preset's network kernel, above 1/4: 1/2, 1, 3/2 and 2 are fast.
     constant_variance : bool, optional

@@ -161,7 +161,7 @@ class Study(Described):
         preset, acquisition, noise, direction, seed, repeats, separation, max_cell
             As for `Optimizer`, by name and number.
         candidates : SearchSpace, Points, Forbidden or "continuum", optional
-            Where to ask; by default all nodes of the mesh.
+            Where to ask; by default anywhere on the network.
         design : Design or int, optional
             The first places, as a Maximin or a RandomDesign, or how many.
         lease : float, optional
