@@ -161,19 +161,32 @@ class NodalSolution:
         plain = float(self._dual_rows[0][1].sum())
         if EPSILON * self.precisions.sum() <= LARGEST_LOSS_OF_ONES * plain:
             return None
-        solved = self._solve_ones()
+        solved, _ = self._ones
         total = float(solved.sum())
-        return None if abs(total - plain) <= LARGEST_LOSS_OF_ONES * total else solved
+        return None if abs(total - plain) <= 2 * LARGEST_LOSS_OF_ONES * total else solved
 
-    def _solve_ones(self) -> FloatArray:
+    @cached_property
+    def _ones(self) -> tuple[FloatArray, float]:
+        """T^-1 1 by a solve for 1 - fit, and the relative error of its sum.
+
+        For p > 1 the sum of the last row says it once more, by the known K_0 1 and without a small number:
+        its word counts, and what the two differ by is what may be lost. For p = 1 all has one sign.
+        """
         prior, unit = self.prior, self.prior.unit
         ones = np.ones(prior.space.n_nodes)
         rhs = np.zeros((1, prior.space.n_nodes, prior.order))
-        rhs[0, :, 0] = -apply_stiffness(unit.mesh.topology, unit.elements, unit.robin, ones)[0]
+        source = apply_stiffness(unit.mesh.topology, unit.elements, unit.robin, ones)[0]
+        rhs[0, :, 0] = -source
         blocks, border = self._solve_towards(rhs, np.zeros((1, len(self.border))))
         solved = -self.precisions * self.data.places.interpolate(blocks[0, :, -1])
         solved[self.border] = border[0]
-        return solved
+        if prior.order == 1:
+            return solved, EPSILON
+        total = float(solved.sum())
+        known = field_sign(prior.order) * float(source @ blocks[0, :, 0]) / prior.amplitude
+        if not (total > 0 and known > 0):
+            return solved, math.inf
+        return solved * (known / total), abs(total - known) / known
 
     @cached_property
     def dual_sums(self) -> FloatArray:
@@ -191,14 +204,10 @@ class NodalSolution:
 
     @cached_property
     def mean_loss(self) -> float:
-        """Relative rounding error of 1' T^-1 1: of what is left of 1 - fit after division by the noise.
-
-        Solved for, it is off by the square root of what the difference loses (measured down to 1e-23).
-        """
-        total = float(self.dual_sums[1])
+        """Relative rounding error of 1' T^-1 1: of what is left of 1 - fit after division by the noise."""
         if self._solved_ones is not None:
-            return EPSILON * math.sqrt(float(self.precisions.sum()) / total)
-        return float(self._dual_rows[1][1].sum()) / total
+            return self._ones[1]
+        return float(self._dual_rows[1][1].sum() / self.dual_sums[1])
 
     @property
     def quadratic(self) -> float:
@@ -216,11 +225,12 @@ class NodalSolution:
         if self.prior.is_constant or loss <= LARGEST_LOSS_OF_ONES * max(1.0, abs(plain)):
             return plain, max(loss, float(abs(values) @ self._dual_rows[1][0]))
         c = float(np.average(values, weights=self.precisions))
-        rest, ones = values - c, self._solve_ones()
+        rest, (ones, loss_of_ones) = values - c, self._ones
         blocks, border = self._solve_values(rest[None])
         dual, error = self._dual(blocks[0], border[0], rest)
         quadratic = c**2 * float(ones.sum()) + 2 * c * float(rest @ ones) + float(rest @ dual)
-        return quadratic, float(abs(rest) @ error)
+        known = c**2 * float(ones.sum())
+        return quadratic, float(abs(rest) @ error) + loss_of_ones * abs(known)
 
     @property
     def determinant_loss(self) -> float:
