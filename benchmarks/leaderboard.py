@@ -4,6 +4,7 @@
     python benchmarks/leaderboard.py ours --locked --jobs 2    # all problems
     make peers                                                 # slow peers, 12 problems, 10 seeds
     python benchmarks/leaderboard.py ours --only default       # one method anew, for another commit
+    python benchmarks/leaderboard.py ablation --jobs 2         # the default without each of its parts
     python benchmarks/tables.py --write                        # docs/leaderboard.md from what is there
 
 Runs are kept in --work and go on where they stopped; a method that has all of its runs is written to
@@ -31,10 +32,13 @@ import matplotlib.pyplot as plt
 
 import netbo
 import record
+import ways
 from netbo.experiments import Comparison, Method
+from netbo.optimize import Maximin
 from netbo.problems import SUITE, SuiteProblem
 
 RECORDS = Path(__file__).parent / "results" / "leaderboard"
+ABLATIONS = RECORDS.with_name("ablation")
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "leaderboard.png"
 N_PEER_PROBLEMS, N_PEER_SIMULATED = 12, 3
 TOOLS = ("optuna", "scikit-learn", "torch", "botorch", "gpytorch", "geometric_kernels")
@@ -56,7 +60,18 @@ PEERS: Mapping[str, Any] = {
     "BoTorch, edges": "peers:BoTorchEdges",
     "GeometricKernels": "peers:GeometricKernels",
 }
-PARTS = {"ours": (OURS, 20), "peers": (PEERS, 10)}  # methods and seeds
+ABLATION: Mapping[str, Any] = {
+    "all of it": {},
+    "maximin design": {"design": Maximin()},
+    "nodes of a mesh": "ways:on_nodes",
+    "never exploring": {"acquisition": "noisy-ei"},
+    "Thompson sampling": {"acquisition": "thompson"},
+    "alpha 1 alone": {"alpha": 1.0},
+    "without alpha 3/2": {"fit": ways.without(1)},
+    "without junctions apart": {"fit": ways.without(2)},
+    "constant variance": {"constant_variance": True},
+}
+PARTS = {"ours": (OURS, 20), "peers": (PEERS, 10), "ablation": (ABLATION, 5)}  # methods and seeds
 
 
 def peer_problems() -> list[SuiteProblem]:
@@ -108,7 +123,7 @@ def keep(name: str, found: Comparison, options: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument(
-        "part", choices=[*PARTS, "picture"], help="ours, peers, or the picture of what is there"
+        "part", choices=[*PARTS, "picture"], help="ours, peers, ablation, or the picture of what is there"
     )
     parser.add_argument("--only", nargs="+", metavar="METHOD", help="some methods of the part")
     parser.add_argument("--problem", default="*", help="name or pattern")
@@ -117,18 +132,20 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--work", type=Path, default=Path("out/leaderboard"), help="folder of the runs")
-    parser.add_argument("--out", type=Path, default=RECORDS, help="folder of the records")
+    parser.add_argument("--out", type=Path, help="folder of the records")
     options = parser.parse_args()
+    usual = ABLATIONS if options.part == "ablation" else RECORDS
+    options.out = options.out or usual
     if options.part == "picture":
         figure = Comparison.read(options.out).among(OURS).plot()
         figure.savefig(PICTURE, dpi=150)
         plt.close(figure)
         return
-    if options.out == RECORDS and (options.problem != "*" or options.budget != 60):
+    if options.out == usual and (options.problem != "*" or options.budget != 60):
         parser.error("some problems, or another budget, are no record of the suite; give another --out")
     methods, seeds = PARTS[options.part]
     options.seeds = options.seeds or seeds
-    pool = SUITE if options.part == "ours" else peer_problems()
+    pool = peer_problems() if options.part == "peers" else SUITE
     problems = [each for each in pool if options.locked or not each.is_locked]
     problems = [each for each in problems if fnmatch(each.name, options.problem)]
     for name in options.only or methods:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from leaderboard import OURS, PEERS, PICTURE, RECORDS
+from leaderboard import ABLATION, ABLATIONS, OURS, PEERS, PICTURE, RECORDS
 from netbo.experiments import Comparison
 from netbo.problems import SUITE, SuiteProblem
 
@@ -27,6 +27,8 @@ def table(name: str, folder: Path = RECORDS) -> str:
     """The table of that name, or a word that it is not there yet."""
     if name == "picture":
         return f"![leaderboard](pictures/{PICTURE.name})" if PICTURE.exists() else NOT_YET
+    if name == "ablation" and folder == RECORDS:
+        folder = ABLATIONS
     found = _read(folder)
     made = TABLES[name](found, folder) if found is not None else None
     return NOT_YET if made is None else _markdown(*made)
@@ -185,6 +187,25 @@ def answers(found: Comparison, folder: Path) -> Made:
     return head, rows
 
 
+def ablation(found: Comparison, folder: Path) -> Made:
+    """The default without each of its parts, paired with all of it."""
+    names = _present(found, list(ABLATION))
+    if not names:
+        return None
+    together = found.among(names).paired()
+    board = together.leaderboard().set_index("method").to_dict("index")
+    effects = {row["method"]: row for row in together.effects(names[0]).to_dict("records")}
+    rows = []
+    for name in names:
+        row, change = board[name], ["", ""]
+        if name in effects:
+            low, high = (_points(effects[name][end]) for end in ("low", "high"))
+            change = [_points(effects[name]["effect"]), f"{low} to {high}"]
+        figures = [f"{row['evaluations']:.1f}", f"{row['ms an ask']:.3g}"]
+        rows.append([name, f"{row['reached']:.0%}", *change, *figures])
+    return ["way", "reached", "points", "95 %", "evaluations", "ms an ask"], rows
+
+
 def parts(found: Comparison, folder: Path) -> Made:
     """Where each method was run."""
     records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
@@ -206,5 +227,6 @@ TABLES: dict[str, Callable[[Comparison, Path], Made]] = {
     "peers": slow_peers,
     "simulators": simulators,
     "answers": answers,
+    "ablation": ablation,
     "parts": parts,
 }

@@ -6,6 +6,7 @@ maximin design along the network, alpha = 1, amplitude and mean learned, weak op
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,17 @@ from netbo.acquisition import (
 )
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Point, Points, uniform_points
-from netbo.optimize import Combination, Learned, Maximin, Metric, NetworkMatern, Nodes, Optimizer, Preset
+from netbo.optimize import (
+    ROBUST,
+    Combination,
+    Learned,
+    Maximin,
+    Metric,
+    NetworkMatern,
+    Nodes,
+    Optimizer,
+    Preset,
+)
 from netbo.optimize.learning import NoiseVariance
 from netbo.posterior import ESTIMATED, Amplitude, Belief, Beliefs, FitBounds
 from netbo.problems import Problem
@@ -68,6 +79,23 @@ def noisy_ei(problem: Problem, seed: int, noise: float | None) -> Optimizer:
 def data_blind(problem: Problem, seed: int, noise: float | None) -> Optimizer:
     """The old default's design, then where its model is most uncertain."""
     return written_out(problem.graph, MaxVariance(), seed, noise)
+
+
+# The default without one of its parts.
+
+
+def on_nodes(problem: Problem, seed: int, noise: float | None) -> Optimizer:
+    """The default on the nodes of a mesh: none between them, none on the arms of junctions."""
+    graph = problem.graph
+    nodes = max(2_000, graph.n_vertices + graph.n_edges)
+    return Optimizer(FiniteElementSpace.build(graph, n_nodes=nodes, min_cells=2), seed=seed, noise=noise)
+
+
+def without(model: int) -> Learned:
+    """The default's way to learn without one of its kernels."""
+    assert isinstance(ROBUST.fit, Learned)
+    models = ROBUST.fit.models
+    return replace(ROBUST.fit, models=models[:model] + models[model + 1 :])
 
 
 class RandomSearch:

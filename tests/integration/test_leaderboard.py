@@ -1,6 +1,7 @@
 """What the leaderboard compares: ways written out stay as they were, other tools ask and tell."""
 
 import importlib
+import itertools
 import sys
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 import netbo
 from netbo.experiments import Comparison, compare
-from netbo.problems import SUITE, Problem
+from netbo.problems import SUITE, Problem, suite_problem
 
 OPEN = next(each.name for each in SUITE if not each.is_locked and each.network.startswith("tree"))
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -69,6 +70,17 @@ def test_ways_of_the_leaderboard_ask_and_tell(benchmark_module):
 
     assert found.methods == list(methods)
     assert len(found.table) == 4 * 12
+
+
+def test_an_ablation_leaves_out_one_part_each(benchmark_module):
+    """The kernels, the search space, the rule or the design: no two ways are the same."""
+    board = benchmark_module("leaderboard")
+    problem, made = suite_problem(OPEN).build(), []
+    for way in map(board.method_of, board.ABLATION.values()):
+        found = way(problem, 0, 0.01) if callable(way) else netbo.Optimizer(problem.graph, noise=0.01, **way)
+        made.append((found.fit.models, type(found.search), found.acquisition, found.design))
+
+    assert all(one != other for one, other in itertools.combinations(made, 2))
 
 
 def test_optuna_learns_from_places_that_were_given(benchmark_module):
