@@ -86,7 +86,7 @@ def test_a_row_tells_what_the_same_search_by_hand_finds(quick, problem):
     space = FiniteElementSpace.build(open_rectangle(), max_cell=1.0)
     objective = open_rectangle_benchmark(ACKLEY, placement, space=space)
     fit = Learned(models=(EuclideanMatern(nu=1.5),), beliefs=STEADY)
-    optimizer = Optimizer(space, fit=fit, noise=0.05**2, seed=SEED)
+    optimizer = Optimizer(space, preset="calibrated", fit=fit, noise=0.05**2, seed=SEED)
     rng, best, needed = np.random.default_rng(SEED), np.inf, np.inf
     for count in range(1, 13):
         suggestion = optimizer.ask()
