@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -217,6 +217,13 @@ class _Candidates:
         bounds: FloatArray = log_expected_improvement(gap, np.sqrt(joint), 0.0).min(axis=0)
         return bounds
 
+    @cached_property
+    def _drawn(self) -> tuple[FloatArray, FloatArray]:
+        """The best of each draw of the incumbents' values, (n_draws, 1), and A^(-1/2) of their covariance."""
+        incumbents = self.incumbents
+        root, inverse_root = _square_roots(incumbents.covariance, self.cut)
+        return (incumbents.mean + incumbents.draws @ root).max(axis=1, keepdims=True), inverse_root
+
     def exact(self, part: IntArray | None = None) -> FloatArray:
         """Log expected improvements of some of the candidates, or of all."""
         x, mean, variance = self.x, self.mean, self.variance
@@ -227,9 +234,7 @@ class _Candidates:
         incumbents = self.incumbents
         if self.is_known:
             return log_expected_improvement(mean, np.sqrt(variance), float(incumbents.mean.max()))
-        root, inverse_root = _square_roots(incumbents.covariance, self.cut)
-        draws = incumbents.draws
-        bests = (incumbents.mean + draws @ root).max(axis=1, keepdims=True)  # (n_draws, 1)
+        draws, (bests, inverse_root) = incumbents.draws, self._drawn
         weights = incumbents.surrogate.covariance(x, incumbents.places) @ inverse_root  # (n, m)
         left = variance - np.einsum("ij,ij->i", weights, weights)
         std = np.sqrt(np.where(left > EXPLAINED * variance, left, 0.0))
