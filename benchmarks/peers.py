@@ -15,7 +15,6 @@ from functools import lru_cache
 logging.disable(logging.INFO)  # GeometricKernels greets
 
 import geometric_kernels.torch  # noqa: F401 - switches its backend on
-import networkx
 import numpy as np
 import torch
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement
@@ -39,6 +38,7 @@ from netbo.arrays import FloatArray
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Point, Points
 from netbo.problems import Problem
+from ways import drawn
 
 USUAL_NODES, LEAST_CELLS = 2_000, 2  # of the mesh whose nodes are candidates, as an Optimizer has them
 FIRST = 5  # random places before there is a model: as many as Ax takes in two dimensions
@@ -62,29 +62,13 @@ class Drawing:
     """Coordinates of points in a unit square; a network without a drawing is laid out by its lengths."""
 
     def __init__(self, graph: MetricGraph) -> None:
-        self.graph = graph
-        self.vertices = self._laid_out() if graph.dimension is None else None
-        places = self._places(mesh_of(graph).nodes)
+        self.graph = drawn(graph)
+        places = self.graph.embed(mesh_of(graph).nodes)
         self.low, self.size = places.min(axis=0), np.ptp(places, axis=0).max()
 
     def __call__(self, x: Points) -> FloatArray:
         """(n, 2 or 3)."""
-        return np.asarray((self._places(x) - self.low) / self.size)
-
-    def _places(self, x: Points) -> FloatArray:
-        graph, vertices = self.graph, self.vertices
-        if vertices is None:
-            return graph.embed(x)
-        share = (x.z / graph.lengths[x.edge])[:, None]
-        return (1 - share) * vertices[graph.tails[x.edge]] + share * vertices[graph.heads[x.edge]]
-
-    def _laid_out(self) -> FloatArray:
-        links = networkx.Graph()
-        links.add_nodes_from(range(self.graph.n_vertices))
-        ends = (each.tolist() for each in (self.graph.tails, self.graph.heads, self.graph.lengths))
-        links.add_weighted_edges_from(zip(*ends, strict=True))
-        layout = networkx.kamada_kawai_layout(links, weight="weight")
-        return np.array([layout[vertex] for vertex in range(self.graph.n_vertices)])
+        return np.asarray((self.graph.embed(x) - self.low) / self.size)
 
 
 class PoolSearch(ABC):

@@ -7,8 +7,10 @@ maximin design along the network, alpha = 1, amplitude and mean learned, weak op
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
+import networkx
 import numpy as np
 import optuna
 
@@ -79,6 +81,33 @@ def noisy_ei(problem: Problem, seed: int, noise: float | None) -> Optimizer:
 def data_blind(problem: Problem, seed: int, noise: float | None) -> Optimizer:
     """The old default's design, then where its model is most uncertain."""
     return written_out(problem.graph, MaxVariance(), seed, noise)
+
+
+# The algorithm as printed, which sees coordinates: its design is maximin in the plane.
+
+
+@lru_cache(maxsize=16)
+def drawn(graph: MetricGraph) -> MetricGraph:
+    """The network itself or, if it has no drawing, laid out by its lengths (Kamada and Kawai)."""
+    if graph.dimension is not None:
+        return graph
+    links = networkx.Graph()
+    links.add_nodes_from(range(graph.n_vertices))
+    ends = (each.tolist() for each in (graph.tails, graph.heads, graph.lengths))
+    links.add_weighted_edges_from(zip(*ends, strict=True))
+    layout = networkx.kamada_kawai_layout(links, weight="weight")
+    positions = [layout[vertex] for vertex in range(graph.n_vertices)]
+    return MetricGraph(graph.tails, graph.heads, graph.lengths, positions=positions, edge_ids=graph.edge_ids)
+
+
+def paper(problem: Problem, seed: int, noise: float | None) -> Optimizer:
+    """IGP-UCB with the network kernel."""
+    return Optimizer(drawn(problem.graph), preset="paper", seed=seed, noise=noise)
+
+
+def paper_euclidean(problem: Problem, seed: int, noise: float | None) -> Optimizer:
+    """IGP-UCB with the Euclidean kernel."""
+    return Optimizer(drawn(problem.graph), preset="paper-euclidean", seed=seed, noise=noise)
 
 
 # The default without one of its parts.

@@ -53,6 +53,17 @@ def asked(optimizer, noise):
     return places[8:]
 
 
+def test_a_network_without_a_drawing_is_laid_out_for_ways_that_see_coordinates(benchmark_module):
+    """The printed algorithms start with a maximin design in the plane; points are those of the network."""
+    graph = netbo.MetricGraph([0, 1, 1], [1, 2, 3], [4.0, 3.0, 5.0])
+    ways, line = benchmark_module("ways"), netbo.star(3)
+    place = ways.paper(waves(graph), 0, 0.0).ask().point
+
+    assert ways.drawn(line) is line
+    assert graph.bind(netbo.Points.at(place, graph=ways.drawn(graph))).graph is graph
+    assert ways.drawn(graph).dimension == 2
+
+
 @pytest.mark.parametrize("noise", ASKED)
 def test_the_old_default_asks_what_it_always_asked(noise, benchmark_module):
     """Its options are written out, so a new default does not change what it is compared with."""
