@@ -465,3 +465,24 @@ def test_a_deep_copy_is_searched_on_the_same_network():
     search = copy.deepcopy(Continuum(netbo.star(4), n_points=40, arms=True))
 
     assert len(search.maximize(lambda x: x.z, everywhere(search))) == 1
+
+
+def test_a_maximum_at_a_junction_is_the_junction_or_the_point_on_an_arm():
+    """A place still nearer is the same for whoever measures: nobody is sent there again and again."""
+    graph = netbo.star(3)
+    search = Continuum(graph, arms=True)
+    everything = np.ones(len(search.points), dtype=np.bool_)
+    junction = search.maximize(lambda x: -x.z, everything)
+    arm = search.maximize(lambda x: np.where(x.z > 0, -x.z, -np.inf), everything)
+
+    assert junction.z[0] == 0
+    assert arm.z[0] == search.points.z[search.points.z > 0].min()
+
+
+def test_a_maximum_at_a_dead_end_is_narrowed_down_to_it():
+    graph = netbo.star(3)
+    search = Continuum(graph, arms=True)
+    everywhere = np.ones(len(search.points), dtype=np.bool_)
+    found = search.maximize(lambda x: x.z - 2.0 * (x.z == graph.lengths[x.edge]), everywhere)
+
+    assert graph.lengths[found.edge[0]] - found.z[0] <= 1e-5 * graph.lengths[found.edge[0]]

@@ -44,6 +44,12 @@ class Brackets:
     def __getitem__(self, index: IntArray | BoolArray) -> "Brackets":
         return Brackets(self.edge[index], self.low[index], self.high[index])
 
+    def beside(self, off_tail: FloatArray, off_head: FloatArray, lengths: FloatArray) -> "Brackets":
+        """Cut so far from the ends of edges: a junction is one place, whichever arm leads there."""
+        low = np.maximum(self.low, off_tail[self.edge])
+        high = np.minimum(self.high, (lengths - off_head)[self.edge])
+        return Brackets(self.edge, low, high)[low < high]
+
     def places(self, graph: MetricGraph) -> Points:
         """Equally many places in each bracket, from end to end."""
         z = np.linspace(self.low, self.high, N_PLACES, axis=1)
@@ -202,11 +208,20 @@ class Continuum(SearchSpace):
         values = eligible_scores(knots.points, scores, is_open)
         start = index_of_best(values)
         brackets = knots.brackets(np.where(np.isnan(values), -np.inf, values), self.n_brackets)
+        if self.arms:
+            brackets = brackets.beside(*self._arm_ends, self.graph.lengths)
         place, best = refine(brackets, fenced, self.graph, self.rounds)
         if not best > values[start] + LEAST_GAIN * _spread(values):
             return knots.points[start : start + 1]
         edge, z = place_keys(self.graph, place)
         return Points(edge, z, graph=self.graph)
+
+    @cached_property
+    def _arm_ends(self) -> tuple[FloatArray, FloatArray]:
+        """How near maxima are narrowed down to the ends of edges, at dead ends all the way, (E,) each."""
+        graph, off = self.graph, _off_junctions(self.grid.space)
+        off_tail, off_head = (np.where(graph.degrees[v] > 1, off, 0.0) for v in (graph.tails, graph.heads))
+        return off_tail, off_head
 
     @cached_property
     def _knots(self) -> "Knots":
@@ -282,7 +297,7 @@ def _with_arms(
     that is forbidden there is no point.
     """
     graph = space.graph
-    off = np.minimum(BESIDE * graph.lengths, space.cell_lengths / 4)
+    off = _off_junctions(space)
     tail = np.flatnonzero((graph.degrees[graph.tails] > 2)[pieces.edge] & (pieces.start == 0))
     head = (graph.degrees[graph.heads] > 2)[pieces.edge] & (pieces.end == graph.lengths[pieces.edge])
     ends = np.flatnonzero(head)
@@ -300,6 +315,11 @@ def _with_arms(
         (end, np.concatenate([pieces.end[tail], pieces.end[ends] - off_head / 2])),
     )
     return CandidatePieces(*(np.concatenate(each) for each in parts)), arms
+
+
+def _off_junctions(space: FiniteElementSpace) -> FloatArray:
+    """How far from a junction the point on an arm is, (E,)."""
+    return np.minimum(BESIDE * space.graph.lengths, space.cell_lengths / 4)
 
 
 def _spread(values: FloatArray) -> float:
