@@ -34,7 +34,7 @@ import netbo
 import record
 import ways
 from netbo.experiments import Comparison, Method
-from netbo.optimize import Maximin
+from netbo.optimize import EdgewiseMatern, KMedian, Maximin, MeshFreeMatern
 from netbo.problems import SUITE, SuiteProblem
 
 RECORDS = Path(__file__).parent / "results" / "leaderboard"
@@ -62,14 +62,16 @@ PEERS: Mapping[str, Any] = {
 }
 ABLATION: Mapping[str, Any] = {
     "all of it": {},
-    "maximin design": {"design": Maximin()},
+    "maximin design": {"design": Maximin(KMedian().size)},
+    "eight first places": {"design": 8},
     "nodes of a mesh": "ways:on_nodes",
     "never exploring": {"acquisition": "noisy-ei"},
     "Thompson sampling": {"acquisition": "thompson"},
-    "alpha 1 alone": {"alpha": 1.0},
-    "without alpha 3/2": {"fit": ways.without(1)},
-    "without junctions apart": {"fit": ways.without(2)},
-    "constant variance": {"constant_variance": True},
+    "without the kernel of edges": {"fit": ways.with_models(MeshFreeMatern())},
+    "with alpha 3/2, junctions apart": {"fit": ways.with_models(*ways.KERNELS, *ways.MORE_KERNELS)},
+    "with alpha 1/2": {"fit": ways.with_models(*ways.KERNELS, MeshFreeMatern(alpha=0.5))},
+    "with straight lines": "ways:with_straight_lines",
+    "constant variance": {"fit": ways.with_models(MeshFreeMatern(constant_variance=True), EdgewiseMatern())},
 }
 PARTS = {"ours": (OURS, 20), "peers": (PEERS, 10), "ablation": (ABLATION, 5)}  # methods and seeds
 

@@ -26,9 +26,13 @@ from netbo.geometry import MetricGraph, Point, Points, uniform_points
 from netbo.optimize import (
     ROBUST,
     Combination,
+    EdgewiseMatern,
+    EuclideanMatern,
     Learned,
     Maximin,
+    MeshFreeMatern,
     Metric,
+    Model,
     NetworkMatern,
     Nodes,
     Optimizer,
@@ -120,11 +124,20 @@ def on_nodes(problem: Problem, seed: int, noise: float | None) -> Optimizer:
     return Optimizer(FiniteElementSpace.build(graph, n_nodes=nodes, min_cells=2), seed=seed, noise=noise)
 
 
-def without(model: int) -> Learned:
-    """The default's way to learn without one of its kernels."""
+KERNELS = (MeshFreeMatern(), EdgewiseMatern())  # of the default
+MORE_KERNELS = (MeshFreeMatern(alpha=1.5), MeshFreeMatern(junction_gap=0.5))  # which it once had as well
+
+
+def with_models(*models: Model) -> Learned:
+    """The default's way to learn with other kernels."""
     assert isinstance(ROBUST.fit, Learned)
-    models = ROBUST.fit.models
-    return replace(ROBUST.fit, models=models[:model] + models[model + 1 :])
+    return replace(ROBUST.fit, models=models)
+
+
+def with_straight_lines(problem: Problem, seed: int, noise: float | None) -> Optimizer:
+    """The default with a kernel of the drawing as well."""
+    fit = with_models(*KERNELS, EuclideanMatern(nu=1.5))
+    return Optimizer(drawn(problem.graph), fit=fit, seed=seed, noise=noise)
 
 
 class RandomSearch:

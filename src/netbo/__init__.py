@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         condition,
         fit_parameters,
     )
-    from netbo.priors import Matern, Prior, euclidean_matern, spectral, whittle_matern
+    from netbo.priors import Matern, Prior, edgewise_matern, euclidean_matern, spectral, whittle_matern
     from netbo.studies import Study
 
 __version__ = "0.1.0"
@@ -66,6 +66,7 @@ __all__ = [
     "circle",
     "compare",
     "condition",
+    "edgewise_matern",
     "errors",
     "euclidean_matern",
     "fit_parameters",
@@ -90,7 +91,7 @@ _HOMES = {
     "open_rectangle road star telecom uniform_points",
     "fem": "FiniteElementSpace",
     "adapters": "Network NetworkReport read",
-    "priors": "Matern Prior euclidean_matern spectral whittle_matern",
+    "priors": "Matern Prior edgewise_matern euclidean_matern spectral whittle_matern",
     "posterior": "ESTIMATED Amplitude Fit FitBounds Observations Posterior condition fit_parameters",
     "optimize": "Forbidden Optimizer Result Suggestion maximize minimize",
     "studies": "Study",

@@ -10,7 +10,8 @@ from numpy.testing import assert_allclose
 import netbo
 
 PUBLIC = [
-    "Amplitude", "circle", "compare", "condition", "errors", "ESTIMATED", "euclidean_matern",
+    "Amplitude", "circle", "compare", "condition", "edgewise_matern", "errors", "ESTIMATED",
+    "euclidean_matern",
     "FiniteElementSpace",
     "Fit", "fit_parameters", "FitBounds", "Forbidden", "grid", "interval", "Matern", "maximize",
     "merge_vertices", "MetricGraph", "minimize", "narrow_rectangle", "Network", "NetworkReport",

@@ -11,6 +11,7 @@ from netbo.errors import ParameterError
 from netbo.optimize import (
     PAPER,
     Combination,
+    EdgewiseMatern,
     EuclideanMatern,
     FixedRegularization,
     GrowingConfidence,
@@ -18,6 +19,7 @@ from netbo.optimize import (
     Learned,
     NetworkMatern,
     NoiseVariance,
+    learning,
 )
 from netbo.optimize import refit as chain
 from netbo.optimize.presets import STEADY
@@ -353,3 +355,44 @@ def test_the_model_that_made_the_data_is_chosen(generating):
         chosen.append(Learned(models=SEVERAL).start(space, 1e-4).learn(Observations(x, values)).chosen)
 
     assert np.count_nonzero(np.array(chosen) == generating) >= 0.9 * n_simulations
+
+
+def test_a_dense_kernel_leaves_a_long_record_to_the_others(monkeypatch):
+    """Its cost grows with the cube of the record; whoever chose it alone keeps it."""
+    monkeypatch.setattr(learning, "LARGEST_DENSE", 10)
+    both = Learned(models=(NetworkMatern(), EuclideanMatern(1.5)), combination=Combination.AVERAGE)
+    alone = Learned(models=(EuclideanMatern(1.5),))
+
+    short = both.start(SPACE, 0.01).learn(measured(10))
+    long = both.start(SPACE, 0.01).learn(measured(11))
+    only = alone.start(SPACE, 0.01).learn(measured(11))
+
+    assert short.labels == ("network alpha=1", "straight-line nu=1.5")
+    assert short.left_out == ()
+    assert long.labels == ("network alpha=1",)
+    assert long.left_out == ("straight-line nu=1.5: more than 10 values",)
+    assert only.labels == ("straight-line nu=1.5",)
+    assert only.left_out == ()
+
+
+def test_a_kernel_leaves_networks_it_cannot_live_on_to_the_others(monkeypatch):
+    monkeypatch.setattr("netbo.optimize.models.LARGEST_NETWORK", 5)
+    both = Learned(models=(EdgewiseMatern(), NetworkMatern()), combination=Combination.AVERAGE)
+    found = both.start(SPACE, 0.01).learn(measured(5))
+
+    assert found.labels == ("network alpha=1",)
+    assert found.left_out == ("edge by edge: more than 5 edges (6)",)
+
+
+def test_the_average_follows_values_that_jump_from_edge_to_edge():
+    """Levels of edges and a profile along them: the kernel of edges has nearly all of the weight."""
+    rng, graph = np.random.default_rng(1), narrow_rectangle()
+    space = FiniteElementSpace.build(graph, n_nodes=200)
+    x = space.nodes[rng.permutation(200)[:40]]
+    x = x[(x.z > 0) & (x.z < graph.lengths[x.edge])]
+    share = x.z / graph.lengths[x.edge]
+    values = rng.uniform(1, 2, graph.n_edges)[x.edge] * share**3
+    both = Learned(models=(NetworkMatern(), EdgewiseMatern()), combination=Combination.AVERAGE)
+    found = both.start(space, 1e-4).learn(Observations(x, values))
+
+    assert found.weights[1] > 0.99

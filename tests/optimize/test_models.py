@@ -10,6 +10,7 @@ from netbo.optimize import (
     CALIBRATED,
     PAPER,
     PAPER_EUCLIDEAN,
+    EdgewiseMatern,
     EuclideanMatern,
     Given,
     Maximin,
@@ -92,6 +93,7 @@ def test_labels_are_for_people():
     assert NetworkMatern(0.5).label == "network alpha=0.5"
     assert NetworkMatern(1.0, constant_variance=True).label == "network alpha=1, constant variance"
     assert EuclideanMatern(1.5).label == "straight-line nu=1.5"
+    assert EdgewiseMatern().label == "edge by edge"
     assert SumOf(NetworkMatern(), EuclideanMatern()).label == "network alpha=1 + straight-line nu=0.5"
     assert given.label.startswith("mine (")
 

@@ -14,6 +14,7 @@ from netbo.optimize import (
     CALIBRATED,
     PAPER,
     Continuum,
+    EdgewiseMatern,
     KMedian,
     Learned,
     Maximin,
@@ -64,7 +65,7 @@ def test_smoothness_and_variance_change_the_kernel_of_the_preset():
     assert Optimizer(GRAPH, preset="calibrated", alpha=0.5).fit.models == (NetworkMatern(0.5),)
     assert Optimizer(GRAPH, alpha=0.75).fit.models == (MeshFreeMatern(0.75),)
     level = Optimizer(GRAPH, constant_variance=True).fit.models
-    assert [model.constant_variance for model in level] == [True] * 3
+    assert level == (MeshFreeMatern(constant_variance=True), EdgewiseMatern())  # which has no other
 
 
 @pytest.mark.parametrize(

@@ -226,3 +226,10 @@ def test_one_value_is_enough_for_a_summary():
     optimizer.tell(optimizer.ask(), 3.0)
 
     assert "1 observed" in str(optimizer.summary())
+
+
+def test_kernels_that_take_no_part_are_named(monkeypatch):
+    monkeypatch.setattr("netbo.optimize.models.LARGEST_NETWORK", 1)
+    optimizer = along(Optimizer(GRAPH, noise=0.01), 6, np.sin)
+
+    assert line(optimizer.summary(), "without") == "without    edge by edge: more than 1 edges (2)"

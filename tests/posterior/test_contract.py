@@ -321,6 +321,10 @@ class TestEuclideanFiveHalves(PosteriorContract):
     name = "euclidean 2.5"
 
 
+class TestEdgewise(PosteriorContract):
+    name = "edgewise 1"
+
+
 class TestSumOfNetworkAndEuclidean(PosteriorContract):
     name = "hats 1 + euclidean 0.5"
 

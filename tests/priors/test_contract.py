@@ -194,3 +194,7 @@ class TestSumOfNetworkAndEuclidean(PriorContract):
 
 class TestSumOfConstantVarianceAndSpectral(PriorContract):
     name = "constant 0.5 + spectral 0.75 + euclidean 2.5"
+
+
+class TestEdgewise(PriorContract):
+    name = "edgewise 1"

@@ -30,7 +30,15 @@ from netbo.optimize.learning import (
 )
 from netbo.optimize.loop import maximize, minimize, run
 from netbo.optimize.maximizer import MaximizerSamples, default_draws
-from netbo.optimize.models import EuclideanMatern, Given, MeshFreeMatern, Model, NetworkMatern, SumOf
+from netbo.optimize.models import (
+    EdgewiseMatern,
+    EuclideanMatern,
+    Given,
+    MeshFreeMatern,
+    Model,
+    NetworkMatern,
+    SumOf,
+)
 from netbo.optimize.optimizer import Optimizer
 from netbo.optimize.presets import CALIBRATED, PAPER, PAPER_EUCLIDEAN, ROBUST, Preset
 from netbo.optimize.search_space import CandidatePlaces, Forbidden, Nodes, Places, SearchSpace
@@ -53,6 +61,7 @@ __all__ = [
     "Combination",
     "Continuum",
     "Design",
+    "EdgewiseMatern",
     "EuclideanMatern",
     "FixedRegularization",
     "Forbidden",

@@ -38,7 +38,7 @@ from netbo.geometry import MetricGraph, Point, Points, as_place, as_places, is_p
 from netbo.optimize.continuum import Continuum
 from netbo.optimize.design import Design, default_size
 from netbo.optimize.learning import Learned, Learning
-from netbo.optimize.models import Given, MeshFreeMatern, NetworkMatern
+from netbo.optimize.models import EdgewiseMatern, Given, MeshFreeMatern, Model, NetworkMatern
 from netbo.optimize.presets import PRESETS, Preset
 from netbo.optimize.search_space import CandidatePlaces, Forbidden, Nodes, SearchSpace
 from netbo.optimize.trials import Suggestion, Told
@@ -299,12 +299,17 @@ def with_kernel(
             "without one or of your own; leave it out: a kernel of your own says so itself"
         )
     if alpha is not None:  # one smoothness, every one of which the network itself bears
-        models = tuple(model for model in models if not getattr(model, "junction_gap", 0.0))
+        models = tuple(model for model in models if not _jumps(model))
     changed = [
         replace(model, **wanted) if isinstance(model, NetworkMatern | MeshFreeMatern) else model
         for model in models
     ]
     return replace(fit, models=tuple(dict.fromkeys(changed)))  # type: ignore[type-var]
+
+
+def _jumps(model: Model) -> bool:
+    """Whether a model has values that jump at junctions."""
+    return isinstance(model, EdgewiseMatern) or bool(getattr(model, "junction_gap", 0.0))
 
 
 def _refuse_cells(max_cell: float | None) -> None:
@@ -314,7 +319,9 @@ def _refuse_cells(max_cell: float | None) -> None:
 
 def as_design(design: Design | int | None, preset: Preset, graph: MetricGraph) -> Design:
     """An initial design: by itself, the preset's own, or one of the preset's kind with so many places."""
-    usual = preset.design(default_size(graph)) if isinstance(preset.design, type) else preset.design
+    usual = preset.design
+    if isinstance(usual, type):
+        usual = usual(default_size(graph, usual().size))
     if design is None:
         return usual
     if isinstance(design, int | np.integer) and is_whole(design):

@@ -5,6 +5,7 @@ from its record learns the same.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Protocol
@@ -31,11 +32,12 @@ from netbo.posterior import (
     condition,
     weights_by_evidence,
 )
-from netbo.priors import Prior
+from netbo.priors import KernelPrior, Prior
 
 NUGGET = 1e-10  # noise of a deterministic objective, in units of sigma^2: what rounding needs
 ORDINARY = 2.0**200  # size of values, and its reciprocal, within which squares and their ratios are numbers
 SMALLEST_NOISE = 1e-200  # in squares of the unit
+LARGEST_DENSE = 500  # observations up to which a dense kernel, whose cost grows with them, joins others
 LEAST_SIGMA = 2.0**-200  # in the unit, of an amplitude that is not learned: far below the rounding of values
 
 
@@ -47,6 +49,7 @@ class SurrogateFit:
     labels: tuple[str, ...]  # of the models
     fits: tuple[Fit, ...]  # one a model; none where the kernel is known
     weights: FloatArray  # of the models, by evidence
+    left_out: tuple[str, ...] = ()  # models that took no part, and why
     unit: float = 1.0  # of surrogate and fits: a power of two, other than 1 only where values need it
 
     @property
@@ -203,7 +206,7 @@ class Conditioning:
             regularization=None if regularization is None else regularization * shrunk**2,
             mean=_mean_in(self.settings.mean, unit),
         )
-        return SurrogateFit(posterior, (self.settings.model.label,), (), np.ones(1), unit)
+        return SurrogateFit(posterior, (self.settings.model.label,), (), np.ones(1), unit=unit)
 
 
 def _shrinkage(prior: Prior, unit: float) -> float:
@@ -303,6 +306,11 @@ class ModelSelection:
     """Models compared by evidence: the best of them, or all of them averaged."""
 
     def __init__(self, settings: Learned, space: FiniteElementSpace, noise: float | None) -> None:
+        judged = [(model, _obstacle(model, space)) for model in settings.models]
+        if all(why for _, why in judged):  # then the first says so itself
+            judged = [(model, None) for model in settings.models]
+        self.models = tuple(model for model, why in judged if not why)
+        self.unfit = tuple(f"{model.label}: {why}" for model, why in judged if why)
         self.settings, self.space, self.noise = settings, space, noise
         self.unit, self.schedules = 0.0, list[RefitSchedule]()
         self._start_in(1.0)  # models that cannot be built are refused before there are data
@@ -310,7 +318,7 @@ class ModelSelection:
     def _start_in(self, unit: float) -> None:
         """One schedule for each model, of values in a unit; those of the last unit stay."""
         if unit != self.unit:
-            built = [RefitSchedule(self._common(unit), model, self.space) for model in self.settings.models]
+            built = [RefitSchedule(self._common(unit), model, self.space) for model in self.models]
             if unit != 1 and not self._is_learned:
                 for schedule in built:
                     self._shrink(schedule, unit)
@@ -350,14 +358,28 @@ class ModelSelection:
         self._start_in(unit)
         sigma = None if self._is_learned else min(schedule.prior.sigma for schedule in self.schedules)
         scaled = in_unit(observations, unit, sigma)
-        fits = tuple(schedule.fit(scaled) for schedule in self.schedules)
+        taking_part = self._taking_part(len(observations))
+        fits = tuple(self.schedules[index].fit(scaled) for index in taking_part)
         weights = weights_by_evidence([fit.log_evidence + fit.log_belief for fit in fits])
         posteriors = [self._regularized(fit, unit) for fit in fits]
         surrogate: Surrogate = posteriors[int(np.argmax(weights))]
         if self.settings.combination is Combination.AVERAGE and len(fits) > 1:
             surrogate = MixturePosterior(tuple(posteriors), weights)
-        labels = tuple(model.label for model in self.settings.models)
-        return SurrogateFit(surrogate, labels, fits, weights, unit)
+        labels = tuple(self.models[index].label for index in taking_part)
+        return SurrogateFit(surrogate, labels, fits, weights, self._left_out(len(observations)), unit)
+
+    def _taking_part(self, n: int) -> list[int]:
+        """Numbers of the models of a record of n: dense ones leave a long one to the others."""
+        if n <= LARGEST_DENSE:
+            return list(range(len(self.models)))
+        dense = [isinstance(schedule.prior, KernelPrior) for schedule in self.schedules]
+        return [k for k, each in enumerate(dense) if not each] or list(range(len(self.models)))
+
+    def _left_out(self, n: int) -> tuple[str, ...]:
+        """Models that take no part, and why."""
+        part = self._taking_part(n)
+        long = [model for index, model in enumerate(self.models) if index not in part]
+        return self.unfit + tuple(f"{model.label}: more than {LARGEST_DENSE} values" for model in long)
 
     def _regularized(self, fit: Fit, unit: float) -> Posterior:
         """The fit's posterior, with another lambda if the rule says so."""
@@ -366,3 +388,9 @@ class ModelSelection:
         if wanted == known:
             return fit.posterior
         return fit.posterior.with_parameters(fit.prior, _noise_in(wanted, unit))
+
+
+def _obstacle(model: Model, space: FiniteElementSpace) -> str | None:
+    """Why a model cannot live on a network, if it says so."""
+    obstacle: Callable[[FiniteElementSpace], str | None] | None = getattr(model, "obstacle", None)
+    return None if obstacle is None else obstacle(space)

@@ -6,7 +6,16 @@ from typing import Protocol
 
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
-from netbo.priors import DensePrior, Matern, Prior, euclidean_matern, sum_of, whittle_matern
+from netbo.priors import (
+    LARGEST_NETWORK,
+    DensePrior,
+    Matern,
+    Prior,
+    edgewise_matern,
+    euclidean_matern,
+    sum_of,
+    whittle_matern,
+)
 
 START_RANGE = 0.25  # in diameters; where parameters are learned it only names the start
 
@@ -127,6 +136,41 @@ class EuclideanMatern:
         if self.tau is None:
             return unit
         return unit.rescaled(sigma=Matern(unit.matern.alpha, kappa=unit.matern.kappa, tau=self.tau).sigma)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgewiseMatern:
+    """Kernel of a level for each edge, alike on near ones, times a profile along it that all edges share.
+
+    For what is constant along an edge or follows its direction, and jumps at junctions.
+
+    Parameters
+    ----------
+    profile : float
+        Share of an edge over which values change; large makes them constant along it.
+
+    Examples
+    --------
+    >>> EdgewiseMatern().label
+    'edge by edge'
+    """
+
+    profile: float = 1.0
+
+    @property
+    def label(self) -> str:
+        """What people read in a summary."""
+        return "edge by edge"
+
+    def obstacle(self, space: FiniteElementSpace) -> str | None:
+        """Why the network is no network for it: it has too many edges."""
+        n = space.graph.n_edges
+        return f"more than {LARGEST_NETWORK} edges ({n})" if n > LARGEST_NETWORK else None
+
+    def build(self, space: FiniteElementSpace) -> Prior:
+        """The prior on the network of the mesh."""
+        start = START_RANGE * space.graph.diameter
+        return edgewise_matern(space.graph, range=start, profile=self.profile)
 
 
 @dataclass(frozen=True, slots=True, init=False)

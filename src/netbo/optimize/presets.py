@@ -12,7 +12,7 @@ from netbo.acquisition import (
 )
 from netbo.optimize.design import Design, KMedian, Maximin, Metric
 from netbo.optimize.learning import Combination, Learned, Learning
-from netbo.optimize.models import EuclideanMatern, MeshFreeMatern, NetworkMatern
+from netbo.optimize.models import EdgewiseMatern, EuclideanMatern, MeshFreeMatern, NetworkMatern
 from netbo.posterior import Amplitude, Belief, Beliefs
 
 
@@ -81,11 +81,7 @@ ROBUST = Preset(
     name="robust",
     acquisition=RestlessImprovement(),
     fit=Learned(
-        models=(
-            MeshFreeMatern(alpha=1.0),
-            MeshFreeMatern(alpha=1.5),
-            MeshFreeMatern(alpha=1.0, junction_gap=0.5),
-        ),
+        models=(MeshFreeMatern(alpha=1.0), EdgewiseMatern()),
         combination=Combination.AVERAGE,
         beliefs=STEADY,
         pace=8,

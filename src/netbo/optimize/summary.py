@@ -138,11 +138,13 @@ def _model(optimizer: Optimizer, doubt: str | None) -> list[str]:
     size, mean = outcome.unit * fit.prior.sigma, outcome.unit * fit.mean
     noise = "per value" if fit.regularization is None else f"{outcome.unit * fit.regularization**0.5:.3g}"
     said = {None: "learned", 0.0: "values are exact"}.get(optimizer.noise, "given")
+    left_out = [f"without    {each}" for each in outcome.left_out]
     if doubt:
         noise = doubt if optimizer.noise is None and fit.regularization is not None else f"{noise} ({said})"
-        return [f"kernel     {_kernel(outcome)}", f"range      {doubt}", f"noise sd   {noise}"]
+        return [f"kernel     {_kernel(outcome)}", *left_out, f"range      {doubt}", f"noise sd   {noise}"]
     return [
         f"kernel     {_kernel(outcome)}",
+        *left_out,
         f"range      {fit.prior.range:.3g}{unit}: farther apart, values say little of each other",
         f"noise sd   {noise} ({said}); the function varies by sd {size:.3g} around {mean:.3g}",
         f"trust      {optimizer.check()}",

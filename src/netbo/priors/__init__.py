@@ -1,6 +1,7 @@
 """Gaussian priors on a network: one file a prior."""
 
 from netbo.priors.base import ConstantVariance, DensePrior, KernelPrior, Prior, gaussian_samples
+from netbo.priors.edgewise import LARGEST_NETWORK, EdgewisePrior, edgewise_matern
 from netbo.priors.euclidean import EuclideanPrior, euclidean_matern
 from netbo.priors.finite_element import (
     FiniteElementPrior,
@@ -18,8 +19,10 @@ from netbo.priors.sum import SumPrior, sum_of
 from netbo.priors.whittle_matern import whittle_matern
 
 __all__ = [
+    "LARGEST_NETWORK",
     "ConstantVariance",
     "DensePrior",
+    "EdgewisePrior",
     "EuclideanPrior",
     "ExactPrior",
     "FiniteElementPrior",
@@ -32,6 +35,7 @@ __all__ = [
     "SpectralPrior",
     "SumPrior",
     "UnitField",
+    "edgewise_matern",
     "euclidean_matern",
     "field_columns",
     "field_covariance",
