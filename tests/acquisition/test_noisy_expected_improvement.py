@@ -8,10 +8,17 @@ import netbo
 from netbo import ESTIMATED, Matern, Observations, Points
 from netbo.acquisition import LogExpectedImprovement, NoisyExpectedImprovement, RestlessImprovement
 from netbo.acquisition import improvement as noisy_expected_improvement
-from netbo.acquisition.improvement import likely_incumbents, observed_places
+from netbo.acquisition.improvement import (
+    _mean_improvement,
+    likely_incumbents,
+    log_expected_improvement,
+    log_improvement_bound,
+    observed_places,
+)
 from netbo.errors import ParameterError
 from netbo.optimize.surrogate import Negated
-from netbo.posterior import MixturePosterior
+from netbo.posterior import MixturePosterior, joint_with
+from netbo.posterior.joint import PlainJoint
 from support.reference import contract_graph, contract_space
 
 PATHS = 200_000
@@ -160,11 +167,12 @@ def test_a_vertex_is_one_place_from_every_edge():
 def test_incumbents_are_the_places_with_the_highest_upper_bounds(posterior):
     places = observed_places(posterior)
     upper = posterior.mean(places) + 2 * posterior.std(places)
-    chosen = likely_incumbents(posterior, 4)
+    chosen, means = likely_incumbents(posterior, places, 4)
 
     assert len(places) == 9
     assert chosen == places[np.argsort(-upper)[:4]]
-    assert len(likely_incumbents(posterior, 100)) == 9
+    assert_allclose(means, posterior.mean(chosen), rtol=1e-12)
+    assert len(likely_incumbents(posterior, places, 100)[0]) == 9
 
 
 @pytest.mark.parametrize("name", ["n_draws", "n_incumbents"])
@@ -191,9 +199,9 @@ def test_the_best_candidate_is_the_same_and_all_others_are_bounded(prior, observ
     best = int(np.argmax(exact))
 
     assert int(np.argmax(screened)) == best
-    assert screened[best] == exact[best]
+    assert_allclose(screened[best], exact[best], rtol=1e-13)
     assert np.all(np.exp(screened) >= np.exp(exact) - 0.01 * np.exp(exact.max()))  # the error of 32 draws
-    assert screened.max() == exact.max()
+    assert_allclose(screened.max(), exact.max(), rtol=1e-13)
 
 
 def test_the_improvement_under_several_models_is_the_mean_of_theirs(observations, candidates, rng):
@@ -252,3 +260,68 @@ def test_nothing_is_explored_while_improvement_is_worth_it(posterior, candidates
 def test_the_worth_of_an_improvement_is_not_negative():
     with pytest.raises(ParameterError, match="worth"):
         RestlessImprovement(worth=-1.0)
+
+
+# What the search between many candidates takes instead of three questions and every candidate.
+
+
+def test_a_rough_bound_is_no_less_and_seldom_much_more():
+    """On both sides of 0 and far out; without variance it is the improvement itself."""
+    gap, std = np.meshgrid(np.r_[-np.logspace(-8, 3, 60), 0.0, np.logspace(-8, 3, 60)], [1e-3, 1.0, 30.0])
+    exact = log_expected_improvement(gap, std, 0.0)
+    bound = np.array([log_improvement_bound(*row) for row in zip(gap, std**2, strict=True)])
+
+    assert np.all(bound >= exact - 1e-12 * np.abs(exact))
+    assert np.all(bound <= exact + 0.5)
+    assert_allclose(log_improvement_bound(np.array([2.0, -1.0]), np.zeros(2))[0], np.log(2.0))
+
+
+def test_sums_of_improvements_are_those_of_their_logarithms(rng):
+    """From deviations far below the incumbents to far above, and without variance."""
+    gap, std = rng.normal(0, 1, (32, 400)) + np.linspace(-60, 10, 400), rng.uniform(0.5, 2, 400)
+    std[::50] = 0.0
+    slow = np.logaddexp.reduce(log_expected_improvement(gap, std, 0.0), axis=0) - np.log(32)
+
+    assert_allclose(_mean_improvement(gap, std), slow, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("noise", [0.3, 1e-14])
+def test_many_candidates_are_sifted_without_losing_the_best(monkeypatch, rng, noise):
+    """The largest score and its place are those of all candidates, scored one and all."""
+    graph = contract_graph()
+    data = Observations(netbo.uniform_points(graph, 12, rng), rng.standard_normal(12))
+    parts = [
+        netbo.condition(netbo.whittle_matern(graph, Matern(alpha, range=1.0)), data, regularization=noise)
+        for alpha in (0.5, 1.0, 1.5)
+    ]
+    mixture = MixturePosterior(tuple(parts), np.array([0.5, 0.3, 0.2]))
+    x = netbo.uniform_points(graph, 2_000, rng)
+    monkeypatch.setattr(noisy_expected_improvement, "MANY", 500)
+    monkeypatch.setattr(noisy_expected_improvement, "CHUNK", 300)
+    rule = NoisyExpectedImprovement()
+    exact, found = rule.scores(mixture, x, rng), rule.begin(mixture, rng)(x)
+
+    assert np.argmax(found) == np.argmax(exact)
+    assert_allclose(found.max(), exact.max(), rtol=1e-12)
+    assert np.all(found >= exact - 1e-9 * np.abs(exact) - 1e-2)  # draws may exceed what they estimate
+
+
+@pytest.mark.parametrize("mean", [0.3, ESTIMATED])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_moments_with_places_are_mean_variance_and_covariance(rng, mean, sign):
+    """The shorter way of an exact posterior against three questions."""
+    graph = contract_graph()
+    data = Observations(netbo.uniform_points(graph, 12, rng), rng.standard_normal(12))
+    prior = netbo.whittle_matern(graph, Matern(1.5, range=1.0, sigma=2.0))
+    exact = netbo.condition(prior, data, regularization=0.1, mean=mean)
+    posterior = exact if sign > 0 else Negated(exact)
+    x, places = netbo.uniform_points(graph, 50, rng), data.points[[3, 1, 7, 8, 2]]
+    joint, plain = joint_with(posterior, places), PlainJoint(posterior, places)
+    found, slow = joint.at(x), plain.at(x)
+
+    assert type(joint) is not PlainJoint
+    assert_allclose(joint.covariance, plain.covariance, rtol=1e-10, atol=1e-12)
+    assert_allclose(found.mean, slow.mean, rtol=1e-12)
+    assert_allclose(found.variance, slow.variance, rtol=1e-10, atol=1e-12)
+    for n, part in ((2, None), (5, None), (2, np.arange(7, 20)), (5, np.arange(7, 20))):
+        assert_allclose(found.covariance(n, part), slow.covariance(n, part), rtol=1e-10, atol=1e-12)

@@ -84,3 +84,25 @@ def test_a_point_just_beside_a_vertex_is_a_source_of_its_own():
     x = graph.points(0, z)
 
     assert_array_equal(graph.distance(x, x), np.abs(z[:, None] - z))
+
+
+def test_one_search_finds_the_distance_from_the_nearest():
+    """The smallest of all distances, to the bit: also on the edge of a source, from a vertex, on a loop."""
+    graph = MetricGraph([0, 1, 2, 2, 4], [1, 2, 2, 3, 5], [2.0, 3.0, 4.0, 1.0, 2.0])  # two components
+    rng = np.random.default_rng(2)
+    x = Points.concatenate([uniform_points(graph, 6, rng), graph.points([0, 3], [0.0, 1.0])])
+    y = Points.concatenate([uniform_points(graph, 200, rng), graph.vertex_points(), x])
+
+    assert_array_equal(distances.to_nearest(graph, x, y), graph.distance(x, y).min(axis=0))
+
+
+def test_a_limit_leaves_all_shorter_distances_as_they_are():
+    graph, rng = road(40, seed=1), np.random.default_rng(3)
+    x, y = uniform_points(graph, 5, rng), uniform_points(graph, 300, rng)
+    whole, limit = graph.distance(x, y), 0.3 * graph.diameter
+    found = distances.between(graph, x, y, limit=limit)
+    is_short = whole <= limit
+
+    assert 0 < is_short.sum() < is_short.size
+    assert_array_equal(found[is_short], whole[is_short])
+    assert np.all(found >= whole)

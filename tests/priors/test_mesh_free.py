@@ -1,6 +1,7 @@
 """The mesh-free prior itself: its meshes, its limits, its copies. Its numbers: tests/truth."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -106,8 +107,9 @@ def test_a_strong_vertex_condition_pins_the_field():
 
 
 def test_a_mesh_is_kept_for_the_same_points():
-    """Also by a rescaled prior; the latest four are."""
-    prior, x = prior_of(), contract_points()
+    """Also for another prior on the same network, unless its junctions are wide; the latest six are."""
+    graph = netbo.star(3)
+    prior, x = netbo.whittle_matern(graph, Matern(alpha=1.0, range=1.0)), graph.points(0, [0.2, 0.7])
     first = prior.on(x).space
     others = [prior.graph.points(0, [z]) for z in (0.1, 0.2, 0.3)]
     for other in others:
@@ -116,6 +118,8 @@ def test_a_mesh_is_kept_for_the_same_points():
     assert isinstance(prior.on(x), ExactPrior)
     assert prior.on(x).space is first
     assert prior.rescaled(range=7.0).on(x).space is first
+    assert netbo.whittle_matern(graph, Matern(alpha=1.5, range=2.0)).on(x).space is first
+    assert replace(prior, junction_gap=0.1).on(x).space is not first
     assert prior.on(others[0], x).space is not first
     prior.on(Points(x.edge, x.z))
 

@@ -13,10 +13,11 @@ from netbo.arrays import FloatArray, IntArray, read_only
 from netbo.checks import explained_class, require_count, require_nonnegative
 from netbo.errors import ParameterError
 from netbo.geometry import Points, mean_distances
-from netbo.posterior import Surrogate, parts_of
+from netbo.posterior import JointCandidates, Surrogate, joint_with, parts_of
 
 DIRECT = -1.0  # above it phi + z Phi loses less than two bits
 ASYMPTOTIC = -30.0  # below it nine terms of the series have all digits; above it erfcx loses less than four
+SMALLEST = 1e-300  # of a variance by which something is divided
 HALF_LOG_2_PI = math.log(2 * math.pi) / 2
 # 1 - x M(x) = x^-2 (1 - 3 x^-2 + 15 x^-4 - ...), M the Mills ratio: double factorials
 SERIES = tuple((-1.0) ** k * math.prod(range(1, 2 * k + 2, 2)) for k in range(9))
@@ -52,6 +53,19 @@ def _log_h(z: FloatArray) -> FloatArray:
     return result
 
 
+def log_improvement_bound(gap: FloatArray, variance: FloatArray) -> FloatArray:
+    """A number no less than log E max(f, 0) for f ~ N(gap, variance), and seldom a half more.
+
+    h(-x) <= phi(x) / (1 + x^2) for x >= 0, since Mills' ratio is at least x / (1 + x^2); h(x) = x + h(-x).
+    """
+    variance = np.maximum(variance, SMALLEST)
+    square = gap * gap / variance
+    bound: FloatArray = (np.log(variance) - square) / 2 - np.log1p(square) - HALF_LOG_2_PI
+    ahead = np.flatnonzero(gap > 0)
+    bound[ahead] = np.logaddexp(bound[ahead], np.log(gap[ahead]))
+    return bound
+
+
 # The observed places at which the objective may be largest.
 
 OPTIMISM = 2.0  # standard deviations above the mean by which places are ranked
@@ -71,11 +85,11 @@ def observed_places(surrogate: Surrogate) -> Points:
     return points[np.sort(first)]
 
 
-def likely_incumbents(surrogate: Surrogate, n: int) -> Points:
-    """At most n observed places with the largest mean + 2 std, largest first."""
-    places = observed_places(surrogate)
-    upper = surrogate.mean(places) + OPTIMISM * surrogate.std(places)
-    return places[np.argsort(-upper, kind="stable")[:n]]
+def likely_incumbents(surrogate: Surrogate, places: Points, n: int) -> tuple[Points, FloatArray]:
+    """At most n of the places with the largest mean + 2 std, largest first, and their means."""
+    means = surrogate.mean(places)
+    best = np.argsort(-(means + OPTIMISM * surrogate.std(places)), kind="stable")[:n]
+    return places[best], means[best]
 
 
 # Expected improvement over the best posterior mean, on a logarithmic scale.
@@ -114,6 +128,9 @@ EXPLAINED = 1e-10  # of a variance: what is left below it is rounding
 ENTRIES = 1_000_000  # draws times candidates held at once
 BOUNDING = 3  # incumbents that bound an improvement
 AT_ONCE = 128  # candidates scored before the next bound is looked at
+MANY = 4_096  # candidates; of more, few are bounded closely
+CHUNK = 16_384  # candidates bounded roughly at a time
+PLAIN = -8.0  # deviations: improvements from less than that are summed as logarithms
 
 
 @explained_class
@@ -149,73 +166,106 @@ class NoisyExpectedImprovement:
         """The scores of one decision: exact where a candidate may win, elsewhere a bound below the best.
 
         The improvement over all incumbents is at most that over any one of them, which has a closed form.
-        Candidates are looked at in the order of that bound, until it falls below the best score.
+        Candidates are looked at in the order of that bound, until it falls below the best score. Of very many
+        only those are bounded so closely whose bound of a bound is not yet below.
         """
-        rules = self._rules(surrogate)
-
-        def screened(x: Points) -> FloatArray:
-            views = [(log_weight, rule.at(x)) for log_weight, rule in rules]
-            scores = _mixed([(log_weight, view.bound()) for log_weight, view in views])
-            order, best = np.argsort(-scores, kind="stable"), -np.inf
-            for first in range(0, len(x), AT_ONCE):
-                part = order[first : first + AT_ONCE]
-                if scores[part[0]] <= best:
-                    break
-                scores[part] = _mixed([(log_weight, view.exact(part)) for log_weight, view in views])
-                best = max(best, scores[part].max())
-            return scores
-
-        return screened
+        return _Screening(self._rules(surrogate))
 
     def _rules(self, surrogate: Surrogate) -> list[tuple[float, "_Incumbents"]]:
         """Each model of a mixture with the log of its weight: improvements, not moments, are averaged."""
+        places = observed_places(surrogate)
         return [
-            (math.log(weight), _Incumbents(part, self.n_draws, self.n_incumbents))
+            (math.log(weight), _Incumbents(part, places, self.n_draws, self.n_incumbents))
             for weight, part in parts_of(surrogate)
         ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Screening:
+    """Scores of one decision, see `NoisyExpectedImprovement.begin`."""
+
+    rules: list[tuple[float, "_Incumbents"]]
+
+    def __call__(self, x: Points) -> FloatArray:
+        return self._close(x) if len(x) <= MANY else self._sifted(x)
+
+    def _close(self, x: Points) -> FloatArray:
+        """Every candidate bounded by its likeliest incumbents, those that may win exact."""
+        views = [(log_weight, rule.at(x)) for log_weight, rule in self.rules]
+        scores = _mixed([(log_weight, view.bound()) for log_weight, view in views])
+        order, best = np.argsort(-scores, kind="stable"), -np.inf
+        for first in range(0, len(x), AT_ONCE):
+            part = order[first : first + AT_ONCE]
+            if scores[part[0]] <= best:
+                break
+            scores[part] = _mixed([(log_weight, view.exact(part)) for log_weight, view in views])
+            best = max(best, scores[part].max())
+        return scores
+
+    def _sifted(self, x: Points) -> FloatArray:
+        """Every candidate bounded roughly, a few thousand at a time; those above the best so far closely."""
+        parts = (x[first : first + CHUNK] for first in range(0, len(x), CHUNK))
+        scores = np.concatenate([self._rough(part) for part in parts])
+        top = np.argpartition(-scores, AT_ONCE)[:AT_ONCE]
+        promising = np.flatnonzero(scores > self._close(x[top]).max())
+        scores[promising] = self._close(x[promising])
+        return scores
+
+    def _rough(self, x: Points) -> FloatArray:
+        return _mixed([(log_weight, rule.at(x).rough_bound()) for log_weight, rule in self.rules])
 
 
 class _Incumbents:
     """The observed places that may be best under one model, and joint draws of their values."""
 
-    def __init__(self, surrogate: Surrogate, n_draws: int, n_incumbents: int) -> None:
-        self.surrogate = surrogate
-        if not len(surrogate.observations):
-            return
-        self.places = likely_incumbents(surrogate, n_incumbents)
-        self.bounding = self.places[:BOUNDING]
-        self.mean = surrogate.mean(self.places)
-        self.covariance = surrogate.covariance(self.places, self.places)
+    def __init__(self, surrogate: Surrogate, places: Points, n_draws: int, n_incumbents: int) -> None:
+        self.is_first = not len(places)
+        self.places, self.mean = places, np.empty(0)
+        if not self.is_first:
+            self.places, self.mean = likely_incumbents(surrogate, places, n_incumbents)
+        self.joint = joint_with(surrogate, self.places)
+        self.covariance = np.empty((0, 0)) if self.is_first else self.joint.covariance
         self.draws = _normal_draws(n_draws, n_incumbents)[:, : len(self.places)]
 
     def at(self, x: Points) -> "_Candidates":
-        return _Candidates(self, x)
+        return _Candidates(self, self.joint.at(x))
 
 
 class _Candidates:
     """Candidates and what they have to do with the incumbents."""
 
-    def __init__(self, incumbents: _Incumbents, x: Points) -> None:
-        surrogate = incumbents.surrogate
-        self.incumbents, self.x = incumbents, x
-        self.mean, self.variance = surrogate.mean(x), surrogate.variance(x)
-        self.is_first = not len(surrogate.observations)
+    def __init__(self, incumbents: _Incumbents, joint: JointCandidates) -> None:
+        self.incumbents, self.joint = incumbents, joint
+        self.mean, self.variance = joint.mean, joint.variance
+        self.is_first = incumbents.is_first
         if self.is_first:
             return
         self.own = np.diag(incumbents.covariance)
         self.cut = EXPLAINED * max(self.variance.max(initial=0.0), self.own.max())
         self.is_known = bool(self.own.max() <= self.cut)  # values without noise: there is nothing to draw
 
+    def _differences(self, n: int) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of what candidates have over the first n incumbents, (n, len(x)) each."""
+        shared = self.joint.covariance(n).T
+        joint = np.maximum(self.variance + self.own[:n, None] - 2 * shared, 0.0)
+        return self.mean - self.incumbents.mean[:n, None], joint
+
     def bound(self) -> FloatArray:
         """Log of the least improvement over one of the likeliest incumbents, (n,): no less than `exact`."""
         if self.is_first or self.is_known:
             return self.exact()
-        incumbents, n = self.incumbents, len(self.incumbents.bounding)
-        shared = incumbents.surrogate.covariance(self.x, incumbents.bounding).T
-        joint = np.maximum(self.variance + self.own[:n, None] - 2 * shared, 0.0)
-        gap = self.mean - incumbents.mean[:n, None]
+        gap, joint = self._differences(min(BOUNDING, len(self.own)))
         bounds: FloatArray = log_expected_improvement(gap, np.sqrt(joint), 0.0).min(axis=0)
         return bounds
+
+    def rough_bound(self) -> FloatArray:
+        """A number no less than `bound`, quickly, (n,)."""
+        if self.is_first:
+            return self.exact()
+        if self.is_known:
+            return log_improvement_bound(self.mean - self.incumbents.mean.max(), self.variance)
+        gap, joint = self._differences(1)
+        return log_improvement_bound(gap[0], joint[0])
 
     @cached_property
     def _drawn(self) -> tuple[FloatArray, FloatArray]:
@@ -226,25 +276,44 @@ class _Candidates:
 
     def exact(self, part: IntArray | None = None) -> FloatArray:
         """Log expected improvements of some of the candidates, or of all."""
-        x, mean, variance = self.x, self.mean, self.variance
+        mean, variance = self.mean, self.variance
         if part is not None:
-            x, mean, variance = x[part], mean[part], variance[part]
+            mean, variance = mean[part], variance[part]
         if self.is_first:
             return log_expected_improvement(np.sqrt(variance), np.zeros(len(mean)), 0.0)  # log std
         incumbents = self.incumbents
         if self.is_known:
             return log_expected_improvement(mean, np.sqrt(variance), float(incumbents.mean.max()))
         draws, (bests, inverse_root) = incumbents.draws, self._drawn
-        weights = incumbents.surrogate.covariance(x, incumbents.places) @ inverse_root  # (n, m)
+        weights = self.joint.covariance(len(self.own), part) @ inverse_root  # (n, m)
         left = variance - np.einsum("ij,ij->i", weights, weights)
         std = np.sqrt(np.where(left > EXPLAINED * variance, left, 0.0))
         scores = np.empty(len(mean))
         step = max(1, ENTRIES // len(draws))
         for first in range(0, len(mean), step):
             some = slice(first, first + step)
-            given = log_expected_improvement(mean[some] + draws @ weights[some].T, std[some], bests)
-            scores[some] = np.logaddexp.reduce(given, axis=0) - np.log(len(draws))
+            scores[some] = _mean_improvement(mean[some] + draws @ weights[some].T - bests, std[some])
         return scores
+
+
+def _mean_improvement(gap: FloatArray, std: FloatArray) -> FloatArray:
+    """Log of the mean over draws of expected improvements 0 by gap (n_draws, n) and std (n,).
+
+    Sums of what is no tiny number are formed as they are: h(z) = phi(z) + z Phi(z) loses eps z^2 of itself.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = gap / std
+    is_plain = (std > 0) & (z.max(axis=0) > PLAIN)
+    scores = np.empty(len(std))
+    plain = z if is_plain.all() else z[:, is_plain]
+    plain = np.maximum(plain, ASYMPTOTIC)
+    terms = np.exp(plain * plain / -2 - HALF_LOG_2_PI) + plain * ndtr(plain)
+    scores[is_plain] = np.log(std[is_plain] * (terms.sum(axis=0) / len(gap)))
+    if not is_plain.all():
+        rest = ~is_plain
+        given = log_expected_improvement(gap[:, rest], std[rest], 0.0)
+        scores[rest] = np.logaddexp.reduce(given, axis=0) - np.log(len(gap))
+    return scores
 
 
 def _mixed(scores: list[tuple[float, FloatArray]]) -> FloatArray:

@@ -9,8 +9,8 @@ import numpy as np
 
 from netbo.arrays import BoolArray, FloatArray, IntArray, read_only
 from netbo.fem.space import Location
-from netbo.geometry import MetricGraph, Points, along_edges
-from netbo.linalg import Topology
+from netbo.geometry import MetricGraph, Points
+from netbo.linalg import Topology, find_cells
 
 SAME_NODE = 1e-12  # of the edge's length; points nearer to each other are one node
 
@@ -132,17 +132,21 @@ class PointMesh:
 
     def locate(self, x: Points) -> Location:
         """Cell, end nodes and fraction of each point; at a node the fraction is 0 or 1 exactly."""
+        known = self.__dict__.get("_latest")
+        if known is None or known[0] is not x:  # several models ask about the same points
+            known = x, self._locate(self._bound(x))
+            self.__dict__["_latest"] = known
+        location: Location = known[1]
+        return location
+
+    def _bound(self, x: Points) -> tuple[IntArray, FloatArray]:
+        """Edges and places on this mesh's own network."""
         x = self.graph.bind(x)
-        lengths = self.graph.lengths[x.edge]
-        offsets = self.topology.offsets
-        # Counting from each edge's own nodes, exactly: a search in one array of (edge, z) pairs.
-        position = _count_before(self.edge, self.z, x.edge, x.z - SAME_NODE * lengths) - offsets[x.edge]
-        cell = offsets[x.edge] + x.edge + position
-        _, start, end = self._cells
-        near_end = np.abs(x.z - end[cell]) <= SAME_NODE * lengths
-        near_start = np.abs(x.z - start[cell]) <= SAME_NODE * lengths
-        inside = (x.z - start[cell]) / self.cell_lengths[cell]
-        fraction = np.where(near_end, 1.0, np.where(near_start, 0.0, inside))
+        return x.edge, x.z
+
+    def _locate(self, points: tuple[IntArray, FloatArray]) -> Location:
+        lengths, offsets = self.graph.lengths, self.topology.offsets
+        cell, fraction = find_cells(points, self.z, offsets, lengths, SAME_NODE)
         left, right, _ = self.cell_ends
         return Location(cell=cell, left=left[cell], right=right[cell], fraction=fraction)
 
@@ -171,9 +175,13 @@ class WidenedMesh(PointMesh):
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return type(self), (self.graph, self.edge, self.z, self.before)
 
-    def locate(self, x: Points) -> Location:
-        """Cell, end nodes and fraction of each point of the network."""
-        return super().locate(x if x.graph is self.graph else _moved(x, self.graph, self.before))
+    def _bound(self, x: Points) -> tuple[IntArray, FloatArray]:
+        if x.graph is self.graph:
+            return x.edge, x.z
+        if x.graph is None or x.graph.n_edges != self.graph.n_edges:
+            x = _moved(x, self.graph, self.before)  # looks whether it has these edges
+            return x.edge, x.z
+        return x.edge, x.z + self.before[x.edge]
 
 
 def _moved(x: Points, wide: MetricGraph, before: FloatArray) -> Points:
@@ -213,11 +221,6 @@ def _is_new_node(edge: IntArray, z: FloatArray, slack: FloatArray) -> BoolArray:
         if not is_far.any():
             return is_new
         is_new[np.flatnonzero(is_far)[np.unique(last[is_far], return_index=True)[1]]] = True
-
-
-def _count_before(edge: IntArray, z: FloatArray, at_edge: IntArray, at_z: FloatArray) -> IntArray:
-    """How many of the sorted places (edge, z) come before each place asked for."""
-    return np.searchsorted(along_edges(edge, z), along_edges(at_edge, at_z), side="left").astype(np.int64)
 
 
 def _rebuilt(kind: type[PointMesh], graph: MetricGraph, edge: IntArray, z: FloatArray) -> PointMesh:

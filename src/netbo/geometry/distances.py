@@ -20,17 +20,33 @@ MAX_ENTRIES = 10_000_000  # of an array of distances held at once: 80 MB
 AT_A_VERTEX = -1  # stands for the edge of a source that is a vertex
 
 
-def between(graph: MetricGraph, x: Points, y: Points) -> FloatArray:
-    """Distances (n, m) of bound points: one search for each distinct point of the smaller side."""
+def between(graph: MetricGraph, x: Points, y: Points, limit: float = np.inf) -> FloatArray:
+    """Distances (n, m) of bound points: one search for each distinct point of the smaller side.
+
+    limit: of paths that matter; longer distances may be inf.
+    """
     if len(y) < len(x):
-        return np.ascontiguousarray(between(graph, y, x).T)
+        return np.ascontiguousarray(between(graph, y, x, limit).T)
     vertex, edge, z, inverse = _distinct_sources(graph, x)
     block = max(1, MAX_ENTRIES // (graph.n_vertices + len(y)))
     rows = [
-        _from_sources(graph, vertex[part], edge[part], z[part], y)
+        _from_sources(graph, vertex[part], edge[part], z[part], y, limit)
         for part in (slice(start, start + block) for start in range(0, len(vertex), block))
     ]
     return np.concatenate(rows)[inverse] if rows else np.empty((0, len(y)))
+
+
+def to_nearest(graph: MetricGraph, x: Points, y: Points) -> FloatArray:
+    """Distance of each bound point y from the nearest of x, (m,): one search for all of them."""
+    vertex, edge, z, _ = _distinct_sources(graph, x)
+    links, nodes = _sources(graph, vertex, edge, z)
+    reach = dijkstra(links, directed=True, indices=nodes, min_only=True)
+    nearest = np.minimum(
+        reach[graph.tails[y.edge]] + y.z, reach[graph.heads[y.edge]] + (graph.lengths[y.edge] - y.z)
+    )
+    source, target = np.nonzero(edge[:, None] == y.edge)
+    np.minimum.at(nearest, target, np.abs(z[source] - y.z[target]))
+    return np.asarray(nearest)
 
 
 def vertices_at(graph: MetricGraph, x: Points) -> IntArray:
@@ -54,14 +70,11 @@ def _distinct_sources(graph: MetricGraph, x: Points) -> tuple[IntArray, IntArray
 
 
 def _from_sources(
-    graph: MetricGraph, vertex: IntArray, edge: IntArray, z: FloatArray, y: Points
+    graph: MetricGraph, vertex: IntArray, edge: IntArray, z: FloatArray, y: Points, limit: float
 ) -> FloatArray:
-    """Distances from distinct sources to all points y."""
-    is_inside = edge != AT_A_VERTEX
-    nodes = vertex.copy()
-    nodes[is_inside] = graph.n_vertices + np.arange(np.count_nonzero(is_inside))
-    links = _with_sources(graph, edge[is_inside], z[is_inside])
-    reach = dijkstra(links, directed=True, indices=nodes)  # (n_sources, n_vertices + n_inside)
+    """Distances from distinct sources to all points y; those beyond the limit may be inf."""
+    links, nodes = _sources(graph, vertex, edge, z)
+    reach = dijkstra(links, directed=True, indices=nodes, limit=limit)  # (n_sources, n_vertices + n_inside)
     paths = np.minimum(
         reach[:, graph.tails[y.edge]] + y.z,
         reach[:, graph.heads[y.edge]] + (graph.lengths[y.edge] - y.z),
@@ -69,6 +82,16 @@ def _from_sources(
     source, target = np.nonzero(edge[:, None] == y.edge)
     paths[source, target] = np.minimum(paths[source, target], np.abs(z[source] - y.z[target]))
     return np.asarray(paths)
+
+
+def _sources(
+    graph: MetricGraph, vertex: IntArray, edge: IntArray, z: FloatArray
+) -> tuple[SparseMatrix, IntArray]:
+    """Links with sources, and the number of each source in them."""
+    is_inside = edge != AT_A_VERTEX
+    nodes = vertex.copy()
+    nodes[is_inside] = graph.n_vertices + np.arange(np.count_nonzero(is_inside))
+    return _with_sources(graph, edge[is_inside], z[is_inside]), nodes
 
 
 def _with_sources(graph: MetricGraph, edge: IntArray, z: FloatArray) -> SparseMatrix:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from netbo.arrays import BoolArray, FloatArray, IntArray, ranges, rows_of
 from netbo.checks import explained, is_number
 from netbo.errors import ParameterError, PointError, shown
+from netbo.geometry import distances
 from netbo.geometry.curves import Curves
 from netbo.geometry.graph import MetricGraph
 from netbo.geometry.points import Point, Points
@@ -173,10 +174,12 @@ def mean_distances(
         share = graph.lengths[edge] / np.bincount(edge, minlength=graph.n_edges)[edge]
         eligible = rng.choice(eligible, n, replace=False, p=share / share.sum())
     sample = uniform_points(graph, SAMPLED, rng)
-    far = np.minimum(graph.distance(candidates[eligible], sample), 2 * graph.diameter)
+    known = graph.bind(known)
+    farthest = np.full(SAMPLED, 2 * graph.diameter)
     if len(known):
-        far = np.minimum(far, graph.distance(known, sample).min(axis=0))
-    return eligible, far.mean(axis=1)
+        farthest = np.minimum(farthest, distances.to_nearest(graph, known, sample))
+    own = distances.between(graph, graph.bind(candidates[eligible]), sample, limit=float(farthest.max()))
+    return eligible, np.minimum(own, farthest).mean(axis=1)
 
 
 # Stretches of drawn edges: where their curves bend.

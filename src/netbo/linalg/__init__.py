@@ -1,5 +1,6 @@
 """The block core: chains, vertices, dense tail, the system they make, and forms on it."""
 
+from netbo.linalg.cells import InCells, cell_forms, cell_moments, find_cells
 from netbo.linalg.elements import Elements, hat_elements
 from netbo.linalg.factor import (
     BlockFactor,
@@ -32,6 +33,7 @@ __all__ = [
     "CellBlocks",
     "Elements",
     "FieldNoise",
+    "InCells",
     "Interpolation",
     "Load",
     "RationalField",
@@ -44,12 +46,15 @@ __all__ = [
     "Topology",
     "add_outer_sums",
     "apply_stiffness",
+    "cell_forms",
+    "cell_moments",
     "closed_form_power",
     "derivative_form",
     "derivative_trace",
     "end_forms",
     "end_values",
     "field_sign",
+    "find_cells",
     "hat_elements",
     "hyperbolic_differences",
     "hyperbolic_elements",

@@ -8,7 +8,16 @@ import numpy as np
 from netbo.acquisition import SamplePath, draw_path
 from netbo.arrays import FloatArray
 from netbo.geometry import Points
-from netbo.posterior import LeaveOneOut, MixturePosterior, Observations, Posterior, Surrogate
+from netbo.posterior import (
+    Joint,
+    LeaveOneOut,
+    MixturePosterior,
+    NegatedJoint,
+    Observations,
+    Posterior,
+    Surrogate,
+    joint_with,
+)
 
 _LARGEST, _SMALLEST = np.finfo(float).max, np.finfo(float).tiny
 
@@ -44,6 +53,10 @@ class Negated:
     def covariance(self, x: Points, y: Points) -> FloatArray:
         """Covariance of f, (n, m)."""
         return self.base.covariance(x, y)
+
+    def joint_with(self, places: Points) -> Joint:
+        """Moments of candidates jointly with the places."""
+        return NegatedJoint(joint_with(self.base, places))
 
     def sample(
         self, x: Points, rng: np.random.Generator, *, scale: float = 1.0, n: int | None = None

@@ -20,6 +20,7 @@ from netbo.posterior.fitting import (
     Parameters,
     fit_parameters,
 )
+from netbo.posterior.joint import Joint, JointCandidates, NegatedJoint, joint_with
 from netbo.posterior.mixture import MixturePosterior, parts_of, weights_by_evidence
 from netbo.posterior.observations import Observations
 from netbo.posterior.smoothness import SmoothnessFit, fit_smoothness
@@ -34,9 +35,12 @@ __all__ = [
     "Fit",
     "FitBounds",
     "Gradient",
+    "Joint",
+    "JointCandidates",
     "LeaveOneOut",
     "Mean",
     "MixturePosterior",
+    "NegatedJoint",
     "Observations",
     "Parameters",
     "Posterior",
@@ -45,6 +49,7 @@ __all__ = [
     "condition",
     "fit_parameters",
     "fit_smoothness",
+    "joint_with",
     "parts_of",
     "weights_by_evidence",
 ]

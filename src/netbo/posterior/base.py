@@ -248,7 +248,8 @@ class Posterior(ABC):
         """The posterior after more observations, with the parameters as they are; this one stays."""
 
     @property
-    def _mean_is_estimated(self) -> bool:
+    def mean_is_open(self) -> bool:
+        """Whether the constant mean is estimated, its uncertainty a part of the posterior."""
         return isinstance(self.mean_setting, MeanSetting)
 
     @explained
@@ -260,7 +261,7 @@ class Posterior(ABC):
     def variance(self, x: Points) -> FloatArray:
         """Posterior variance, (n,) (eq:poststd; eq:fem poststd omits lambda, eq:fem postcov has it)."""
         variance = self.field_variance(x)
-        if self._mean_is_estimated:
+        if self.mean_is_open:
             variance = variance + (1 - self.field_of_ones(x)) ** 2 / self.mean_precision
         return np.maximum(variance, 0.0)
 
@@ -274,7 +275,7 @@ class Posterior(ABC):
     def covariance(self, x: Points, y: Points) -> FloatArray:
         """Posterior covariance, (n, m) (eq:postcov, eq:fem postcov)."""
         covariance = self.field_covariance(x, y)
-        if self._mean_is_estimated:
+        if self.mean_is_open:
             open_x, open_y = 1 - self.field_of_ones(x), 1 - self.field_of_ones(y)
             covariance = covariance + np.outer(open_x, open_y) / self.mean_precision
         return covariance
@@ -308,14 +309,14 @@ class Posterior(ABC):
     def draw(self, x: Points, rng: np.random.Generator, n: int) -> tuple[FloatArray, FloatArray]:
         """n sample paths minus the posterior mean, (n, len(x)), and the constant mean of each, (n,)."""
         paths = self.field_deviations(x, rng, n)
-        if not self._mean_is_estimated:
+        if not self.mean_is_open:
             return paths, np.full(n, self.estimated_mean)
         shift = rng.standard_normal(n) / np.sqrt(self.mean_precision)
         return paths + np.outer(shift, 1 - self.field_of_ones(x)), self.estimated_mean + shift
 
     def leave_one_out(self) -> LeaveOneOut:
         """Mean and variance of every measurement given all others, with the parameters as they are."""
-        ones = self.dual_of_ones if self._mean_is_estimated else None
+        ones = self.dual_of_ones if self.mean_is_open else None
         return leave_one_out(self.observations.values, self.dual, self.inverse_diagonal(), ones)
 
     def log_evidence(self) -> float:

@@ -61,7 +61,7 @@ class BlockPosterior(Posterior):
     @property
     def estimated_mean(self) -> float:
         """The constant mean m: the given number, or its estimate."""
-        if not self._mean_is_estimated:
+        if not self.mean_is_open:
             return self.values.centre
         return self.values.centre + self.nodal.means.shift
 
@@ -84,7 +84,7 @@ class BlockPosterior(Posterior):
         self.say_mean_loss()
         at, means = self.prior.space.locate(x), self.nodal.means
         field = at.interpolate(means.values)
-        if self._mean_is_estimated:
+        if self.mean_is_open:
             field = field - means.shift * at.interpolate(means.ones)
         return self.prior.scale(at) * field
 

@@ -61,7 +61,7 @@ class DensePosterior(Posterior):
     def _centred(self) -> tuple[float, FloatArray]:
         """The mean and T^-1 (y - m)."""
         y = self.observations.values
-        if not self._mean_is_estimated:
+        if not self.mean_is_open:
             mean = float(self.mean_setting)  # type: ignore[arg-type]
             return mean, self._solve(y - mean)
         centre = float(np.average(y, weights=1 / self.noise))

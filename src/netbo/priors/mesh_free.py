@@ -5,7 +5,7 @@ function of kappa^2 - Laplacian there. So a question about points is answered on
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -27,29 +27,22 @@ from netbo.priors.finite_element import FiniteElementPrior
 from netbo.priors.fractional import FractionalPrior
 from netbo.priors.matern import Matern
 
-REMEMBERED = 4  # meshes, the latest: those of the observations, of the candidates and of both
+REMEMBERED = 6  # meshes, the latest: of the observations, of the candidates, of both, with and without gaps
 
 
-class Meshes:
-    """The latest meshes of a network, by the points they were made for."""
+def mesh_through(graph: MetricGraph, points: tuple[Points, ...], gap: float = 0.0) -> PointMesh:
+    """The mesh with nodes at the points; the same object for the same points, whichever prior asks.
 
-    def __init__(self) -> None:
-        self._known: list[tuple[tuple[Points, ...], PointMesh]] = []
-
-    def __reduce__(self) -> tuple[type["Meshes"], tuple[()]]:
-        return Meshes, ()  # a copy starts empty: meshes are quickly made
-
-    def through(self, graph: MetricGraph, points: tuple[Points, ...], gap: float = 0.0) -> PointMesh:
-        """The mesh with nodes at the points; the same object for the same points.
-
-        gap: length of a piece of edge between a junction and each of its arms.
-        """
-        for known, mesh in self._known:
-            if len(known) == len(points) and all(a is b for a, b in zip(known, points, strict=True)):
-                return mesh
-        mesh = WidenedMesh.between(graph, gap, *points) if gap else PointMesh.through(graph, *points)
-        self._known = [*self._known, (points, mesh)][-REMEMBERED:]
-        return mesh
+    gap: length of a piece of edge between a junction and each of its arms. The latest stay with the graph.
+    """
+    kept: list[tuple[float, tuple[Points, ...], PointMesh]] = graph.__dict__.setdefault("_meshes", [])
+    for known_gap, known, mesh in kept:
+        is_same = known_gap == gap and len(known) == len(points)
+        if is_same and all(a is b for a, b in zip(known, points, strict=True)):
+            return mesh
+    mesh = WidenedMesh.between(graph, gap, *points) if gap else PointMesh.through(graph, *points)
+    graph.__dict__["_meshes"] = [*kept, (gap, points, mesh)][-REMEMBERED:]
+    return mesh
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +52,6 @@ class MaternOnGraph(ABC):
     graph: MetricGraph
     matern: Matern
     vertex_condition: FloatArray  # theta of eq:kirchhoff at every vertex
-    meshes: Meshes = field(default_factory=Meshes, repr=False, kw_only=True)
 
     @property
     def range(self) -> float:
@@ -135,7 +127,7 @@ class MeshFreePrior(MaternOnGraph):
     def on(self, *points: Points) -> ExactPrior:
         """The field at the points, on the mesh through them."""
         return ExactPrior(
-            space=self.meshes.through(self.graph, points, self.junction_gap),
+            space=mesh_through(self.graph, points, self.junction_gap),
             matern=self.matern,
             is_lumped=False,
             vertex_condition=self.vertex_condition,
@@ -183,7 +175,7 @@ class MeshFreeFractionalPrior(MaternOnGraph):
     def on(self, *points: Points) -> ExactFractionalPrior:
         """The field at the points, on the mesh through them."""
         return ExactFractionalPrior(
-            space=self.meshes.through(self.graph, points),
+            space=mesh_through(self.graph, points),
             matern=self.matern,
             is_lumped=False,
             vertex_condition=self.vertex_condition,
