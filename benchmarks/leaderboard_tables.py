@@ -182,9 +182,14 @@ def answers(found: Comparison, folder: Path) -> Made:
         has = row["method"] in near.index
         distances = near.loc[row["method"], ["distance", "best_distance"]] if has else ()
         cells = [f"{100 * each:.2g}" for each in distances] or ["-", "-"]
-        rows.append([row["method"], str(row["runs"]), f"{row['covers']:.0%}", f"{row['listed']:.0%}", *cells])
-    head = ["method", "runs", "interval covers", "list holds", "recommended, % off", "best, % off"]
+        shares = [_share(row[each]) for each in ("covers", "holds", "listed")]
+        rows.append([row["method"], str(row["runs"]), *shares, *cells])
+    head = ["method", "runs", "value there", "best value", "list holds", "recommended, % off", "best, % off"]
     return head, rows
+
+
+def _share(number: float) -> str:
+    return "-" if np.isnan(number) else f"{number:.0%}"
 
 
 def ablation(found: Comparison, folder: Path) -> Made:

@@ -6,17 +6,18 @@ import sys
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import numpy as np
 import optuna
 import pytest
 from numpy.testing import assert_array_equal
 
-from netbo import Optimizer, Result, Study, open_rectangle
-from netbo.errors import ObservationError
-from netbo.optimize import Answers
+from netbo import Matern, Optimizer, Result, Study, interval, open_rectangle, whittle_matern
+from netbo.errors import ObservationError, ParameterError
+from netbo.optimize import Answers, Continuum, Given, Known
 
 mpl.use("Agg")
 
-GRAPH = open_rectangle()
+GRAPH, ROAD = open_rectangle(), interval(2.0)
 PLACES = GRAPH.points([0, 1, 2, 3, 3], [0.5, 1.0, 0.5, 1.0, 2.0])
 VALUES = [1.0, 3.0, math.nan, 2.0, 5.0]
 OPTIONS = {"noise": 0.01, "max_cell": 0.5, "seed": 3, "direction": "minimize"}
@@ -118,3 +119,34 @@ def test_pictures_are_loaded_when_one_is_asked_for():
     shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
 
     assert shown.stdout.strip() == "False"
+
+
+def test_the_best_value_is_believed_to_be_no_less_than_an_exact_one():
+    up, down = (Optimizer(ROAD, noise=0.0, direction=each) for each in ("maximize", "minimize"))
+    x, values = ROAD.points(0, [0.11, 0.7, 1.31, 1.9]), np.array([0.0, 1.0, 3.0, 0.5])
+    up.tell(x, values)
+    down.tell(x, -values)
+    found, turned = up.optimum(draws=200), down.optimum(draws=200)
+
+    assert found.low >= 3.0 - 1e-3
+    assert found.low <= found.mean <= found.high
+    assert turned.high <= -3.0 + 1e-3
+    assert up.optimum(0.5, draws=200).high < found.high
+
+
+def test_the_level_of_the_best_value_is_a_probability():
+    with pytest.raises(ParameterError, match=r"level must be a probability between 0 and 1, got 95; 0.95 is"):
+        told_optimizer().optimum(95)
+
+
+def test_a_place_nobody_measured_is_recommended_if_it_is_surely_better():
+    """A smooth peak between two equal values is sure; one value above others that tell little is not."""
+    prior = whittle_matern(ROAD, Matern(alpha=2.0, range=2.0, sigma=1.0))
+    known = {"fit": Known(Given(prior)), "candidates": Continuum(ROAD), "noise": 1e-6}
+    sure, unsure = (Optimizer(ROAD, **known) for _ in range(2))
+    z = np.linspace(0.1, 1.9, 10)
+    sure.tell(ROAD.points(0, z), np.cos(3 * (z - 1.0)))
+    unsure.tell(ROAD.points(0, [0.3, 1.7]), [1.0, 0.9])
+
+    assert sure.recommend().point.distance == pytest.approx(1.0, abs=0.02)
+    assert unsure.recommend().point.distance == pytest.approx(0.3)

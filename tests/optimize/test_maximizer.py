@@ -7,7 +7,7 @@ from scipy.stats import norm
 
 from netbo import FiniteElementSpace, Matern, Observations, condition, interval, star, whittle_matern
 from netbo.errors import NumericalError, ParameterError
-from netbo.optimize import maximizer
+from netbo.optimize import Continuum, maximizer
 from netbo.optimize.maximizer import MaximizerSamples, default_draws
 from netbo.optimize.search_space import Forbidden, Nodes, Places
 from netbo.posterior import Surrogate
@@ -153,3 +153,40 @@ def test_samples_belong_to_their_search_space():
         ParameterError, match=r"drawn at 2 candidates, got a search space of 3; draw them again"
     ):
         samples.require_of(three_places())
+
+
+def test_a_measured_place_between_candidates_counts_for_the_one_of_its_stretch():
+    """The best of exact values lies off the grid: no path is larger at a grid point."""
+    graph = interval(4.0)
+    search = Continuum(graph, n_points=9)
+    x = graph.points(0, [0.1, 1.13, 2.2, 3.4])
+    prior = whittle_matern(graph, Matern(alpha=1.0, range=8.0, sigma=1.0))
+    posterior = condition(prior, Observations(x, [0.0, 3.0, 0.1, 0.0]), regularization=1e-8)
+    rng = np.random.default_rng(8)
+    with_them = MaximizerSamples.draw(posterior, search, rng, 300, places=x)
+    without = MaximizerSamples.draw(posterior, search, rng, 300)
+    winner = int(np.argmin(np.abs(search.points.z - 1.13)))
+
+    assert (with_them.value >= 3.0 - 1e-3).all()
+    assert (without.value < 3.0).mean() > 0.5
+    assert with_them.probability[winner] > 0.95
+    assert with_them.n_candidates == len(search.points)
+
+
+def test_a_search_among_candidates_has_no_places_between_them():
+    search, posterior = star_posterior()
+    places = search.graph.points(0, [0.123])
+    one = MaximizerSamples.draw(posterior, search, np.random.default_rng(9), 50, places=places)
+    two = MaximizerSamples.draw(posterior, search, np.random.default_rng(9), 50)
+
+    assert_array_equal(one.value, two.value)
+
+
+def test_places_where_nobody_may_measure_are_no_maximizers():
+    graph = interval(4.0)
+    search = Continuum(graph, n_points=9, forbidden=Forbidden(stretches=[(0, 1.0, 2.0)]))
+    more, owner = search.between(graph.points(0, [0.3, 1.5, 3.3]))
+
+    assert not ((more.z > 1.0) & (more.z < 2.0)).any()
+    assert {0.3, 3.3} <= set(more.z.tolist())
+    assert (np.abs(search.points.z[owner] - more.z) <= 0.5).all()

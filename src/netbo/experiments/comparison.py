@@ -166,12 +166,13 @@ class Comparison:
     def answered(self) -> pd.DataFrame:
         """How good the answers were at the end, one row a method that answers.
 
-        covers: share of runs whose 95 % interval at the recommended place held the maximum; listed: share
-        whose list of stretches held a maximizer; recommended, distance, best_distance: medians.
+        covers: share of runs whose 95 % interval at the recommended place held the maximum; holds: that of
+        the best value; listed: share whose list of stretches held a maximizer; recommended, distance,
+        best_distance: medians.
         """
         said = self.answers.dropna(subset=["recommended"]).groupby("method", sort=False)
         parts = [
-            said[["covers", "listed"]].mean(),
+            said[["covers", "holds", "listed"]].mean(),
             said[["recommended", "distance", "best_distance"]].median(),
         ]
         return pd.concat([said.size().rename("runs"), *parts], axis=1).reset_index()
@@ -275,9 +276,11 @@ class Comparison:
         rows = rows.astype(dict.fromkeys(rows.select_dtypes("float32"), np.float64))
         rows = rows.astype(dict.fromkeys(rows.select_dtypes("int32"), np.int64))
         labels = {name: value for name, value in NO_LABEL.items() if name not in rows}
-        table = rows.drop(columns=["budget", CPU, *ANSWERS]).assign(**labels, is_design=False)
+        table = rows.drop(columns=["budget", CPU, *ANSWERS], errors="ignore").assign(
+            **labels, is_design=False
+        )
         table["cell"] = table["problem"] + " " + table["method"]
-        answers = rows[[*RUN, CPU, *ANSWERS]].drop_duplicates(RUN, ignore_index=True)
+        answers = rows.reindex(columns=[*RUN, CPU, *ANSWERS]).drop_duplicates(RUN, ignore_index=True)
         return cls(table, answers, int(rows["budget"].max()))
 
 

@@ -21,7 +21,14 @@ from netbo.problems import Problem, SuiteProblem
 
 SCANNED = 4_000  # places, about, by which the share of a network that is better than one of them is measured
 CPU = "cpu"  # seconds of processor time an evaluation, in ask and tell
-ANSWERS = ("recommended", "covers", "listed", "distance", "best_distance")  # of a method that answers
+ANSWERS = (
+    "recommended",
+    "covers",
+    "holds",
+    "listed",
+    "distance",
+    "best_distance",
+)  # of a method that answers
 MEETING = 1e-9  # diameters; a place no farther from a stretch lies in it
 
 
@@ -121,16 +128,18 @@ def answers_of(searcher: Any, problem: Problem) -> dict[str, float]:
 
     recommended: regret of the place it recommends, as a share of the spread.
     covers: whether its 95 % interval of the value there holds the maximum.
+    holds: whether its 95 % interval of the best value does.
     listed: whether its list of stretches to search, 80 % of the probability, holds a maximizer.
     distance, best_distance: from the nearest maximizer to the place it recommends and to the best that it
         measured, in diameters.
     """
     if not isinstance(searcher, Optimizer):
         return {}
-    found = searcher.recommend()
+    found, value = searcher.recommend(), searcher.optimum()
     said = (
         problem.regret(found.point) / problem.spread,
         float(found.low <= problem.maximum <= found.high),
+        float(value.low <= problem.maximum <= value.high),
         float(_is_listed(searcher, problem)),
         _from_maximizers(problem, found.point),
         _from_maximizers(problem, searcher.best().point),

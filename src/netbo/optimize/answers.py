@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netbo.checks import explained
+from netbo.errors import ParameterError
 from netbo.geometry import Point, Points
 from netbo.optimize.arguments import as_sign
 from netbo.optimize.eligibility import places_of
@@ -27,7 +28,7 @@ from netbo.optimize.maximizer import (
 )
 from netbo.optimize.search_space import Surroundings
 from netbo.optimize.summary import Check, Summary, check, summarize, summary_card
-from netbo.optimize.surrogate import scaled
+from netbo.optimize.surrogate import in_values, scaled
 from netbo.optimize.trials import Status
 from netbo.posterior import Surrogate
 from netbo.wording import in_unit, length, value_label
@@ -45,6 +46,7 @@ __all__ = [
     "Best",
     "MaximizerSamples",
     "Mode",
+    "Optimum",
     "Recommendation",
     "Result",
     "SearchList",
@@ -75,6 +77,15 @@ class Recommendation:
     mean: float
     std: float
     low: float  # ends of the 95 % credible interval
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Optimum:
+    """What is believed of the best value that the objective has, wherever that is."""
+
+    mean: float
+    low: float  # ends of the credible interval
     high: float
 
 
@@ -133,8 +144,10 @@ class Answers:
     def recommend(self) -> Recommendation:
         """Where to go if nothing more is measured: the place that is most surely good.
 
-        The candidate with the best posterior mean. A best value so far above the mean that noise does not
-        explain it is taken at its word: then the model does not know the peak.
+        The place with the best posterior mean. Where the search goes between nodes and it was not measured,
+        it has to be better than the best measured one by a standard deviation of their difference: else that
+        one is recommended. A best value so far above the mean that noise does not explain it is taken at its
+        word: then the model does not know the peak.
 
         Returns
         -------
@@ -164,10 +177,67 @@ class Answers:
         everywhere = np.ones(len(search.points), dtype=np.bool_)
         place = self._unexplained_best()
         if place is None:
-            place = search.maximize(optimizer.modelled.mean, everywhere, around)
+            place = self._surer(search.maximize(optimizer.modelled.mean, everywhere, around))
         mean, std = float(posterior.mean(place)[0]), float(posterior.std(place)[0])
         half = NormalDist().inv_cdf(0.975) * std
         return Recommendation(place[0], mean, std, mean - half, mean + half)
+
+    def _surer(self, place: Points) -> Points:
+        """A place or, unless it is surely better, the measured one of best mean that may be asked for.
+
+        On a mesh a place is a node, and neighbours are told apart: there it is the place.
+        """
+        optimizer = self.optimizer
+        if not optimizer.search.is_continuous:
+            return place
+        known, measured = optimizer.modelled, optimizer.modelled.observations.points
+        measured = measured[optimizer.search.holds(measured)]
+        if not len(measured):
+            return place
+        best = int(np.argmax(known.mean(measured)))
+        both = Points.concatenate([place, measured[best : best + 1]])
+        (here, shared), (_, there) = known.covariance(both, both)
+        gain = float(np.subtract(*known.mean(both)))
+        return place if gain > math.sqrt(max(here + there - 2 * shared, 0.0)) else both[1:]
+
+    @explained
+    def optimum(self, level: float = 0.95, *, draws: int | None = None) -> Optimum:
+        """How large the best value of the objective is (how small, when minimizing).
+
+        Parameters
+        ----------
+        level : float
+            Of the credible interval, which has as much probability on either side.
+        draws : int, optional
+            Sample paths of the posterior; by default as many as take about a second.
+
+        Returns
+        -------
+        Optimum
+            Mean and interval of the paths' best values.
+
+        Raises
+        ------
+        ObservationError
+            There is no value yet.
+        ParameterError
+            The level is no probability.
+
+        Examples
+        --------
+        >>> import netbo
+        >>> optimizer = netbo.Optimizer(netbo.interval(2.0), noise=0.0)
+        >>> _ = optimizer.tell(optimizer.graph.points(0, [0.5, 1.5]), [1.0, 2.0])
+        >>> optimizer.optimum(draws=50).low >= 2.0 - 1e-3
+        True
+        """
+        optimizer = self.optimizer
+        if not 0 < level < 1:
+            raise ParameterError(f"level must be a probability between 0 and 1, got {level}; 0.95 is usual")
+        values = in_values(optimizer.maximizer(draws).value, optimizer.outcome.unit)
+        values = as_sign(optimizer.direction) * values
+        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+        return Optimum(float(values.mean()), low, high)
 
     def _unexplained_best(self) -> Points | None:
         """Place of the best value, if noise does not explain how far it is above the mean: a missed peak."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -147,6 +148,8 @@ class Continuum(SearchSpace):
     0.7
     """
 
+    is_continuous: ClassVar[bool] = True
+
     graph: MetricGraph
     _: KW_ONLY
     forbidden: Forbidden = field(default_factory=Forbidden)
@@ -215,6 +218,12 @@ class Continuum(SearchSpace):
             return knots.points[start : start + 1]
         edge, z = place_keys(self.graph, place)
         return Points(edge, z, graph=self.graph)
+
+    def between(self, places: Points) -> tuple[Points, IntArray]:
+        """The places, and the middles between them and what lies next to them on the grid."""
+        new = self._knots.with_places(places).points[len(self.points) :]
+        owner = self.pieces.owners(new)
+        return new[owner >= 0], owner[owner >= 0]
 
     @cached_property
     def _arm_ends(self) -> tuple[FloatArray, FloatArray]:

@@ -37,24 +37,40 @@ def default_draws(n_candidates: int) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MaximizerSamples:
-    """Which candidate is the largest of each sample path of the objective, and how large it is."""
+    """Which candidate is the largest of each sample path of the objective, and how large the path is."""
 
     index: IntArray  # (n,)
     value: FloatArray  # (n,)
     n_candidates: int
 
     @classmethod
-    def draw(cls, surrogate: Surrogate, search: SearchSpace, rng: Generator, n: int | None = None) -> Self:
-        """The maxima of n joint sample paths at all candidates; without n, of `default_draws`."""
+    def draw(
+        cls,
+        surrogate: Surrogate,
+        search: SearchSpace,
+        rng: Generator,
+        n: int | None = None,
+        *,
+        places: Points | None = None,
+    ) -> Self:
+        """The maxima of n joint sample paths at all candidates; without n, of `default_draws`.
+
+        places: where a path may be larger than at any candidate, such as measured ones between them; a
+            maximum there counts for the candidate of that stretch.
+        """
         n_candidates = len(search.points)
+        more, owner = search.between(search.points[:0] if places is None else places)
+        points, owner = search.points, np.concatenate([np.arange(n_candidates), owner])
+        if len(more):
+            points = Points.concatenate([points, more])
         n = default_draws(n_candidates) if n is None else n
         if n < 1:
             raise ParameterError(f"n counts sample paths, got {n}; draw at least one")
-        batch = max(1, MAX_ENTRIES // n_candidates)
+        batch = max(1, MAX_ENTRIES // len(points))
         index, value = np.empty(n, dtype=np.int64), np.empty(n)
         for start in range(0, n, batch):
             part = slice(start, min(start + batch, n))
-            paths = surrogate.sample(search.points, rng, n=part.stop - part.start)
+            paths = surrogate.sample(points, rng, n=part.stop - part.start)
             index[part] = np.argmax(paths, axis=1)  # NaN counts as the largest, so none goes unseen
             value[part] = np.take_along_axis(paths, index[part, None], axis=1)[:, 0]
         if not np.isfinite(value).all():
@@ -62,7 +78,7 @@ class MaximizerSamples:
                 f"{np.count_nonzero(~np.isfinite(value))} of {n} sample paths have no finite maximum; "
                 "check the parameters of the prior and the noise"
             )
-        return cls(index=read_only(index), value=read_only(value), n_candidates=n_candidates)
+        return cls(index=read_only(owner[index]), value=read_only(value), n_candidates=n_candidates)
 
     def __len__(self) -> int:
         return len(self.index)

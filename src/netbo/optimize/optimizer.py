@@ -472,7 +472,10 @@ class Optimizer(Answers):
     def maximizer(self, draws: int | None = None) -> MaximizerSamples:
         """Where joint samples of the posterior have their best value (the largest, or smallest)."""
         rng = self._stream(_ANSWERING, len(self.history.observed))
-        return MaximizerSamples.draw(self.modelled, self.search, rng, draws)
+        places = Points.concatenate(
+            [self.observations.points, Points.at(self.recommend().point, graph=self.graph)]
+        )
+        return MaximizerSamples.draw(self.modelled, self.search, rng, draws, places=places)
 
     def standing(self) -> tuple[int, float | None]:
         """Evaluations made, failed ones included, and the best value so far: what a bar shows."""

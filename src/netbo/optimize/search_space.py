@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +86,15 @@ class CandidatePieces:
 
     def __getitem__(self, index: IntArray | BoolArray) -> "CandidatePieces":
         return CandidatePieces(self.owner[index], self.edge[index], self.start[index], self.end[index])
+
+    def owners(self, x: Points) -> IntArray:
+        """Candidate of the piece that each point lies in, -1 where there is none, (n,)."""
+        order = np.lexsort((self.start, self.edge))
+        pieces = self[order]
+        last = np.searchsorted(along_edges(pieces.edge, pieces.start), along_edges(x.edge, x.z), side="right")
+        found = np.maximum(last - 1, 0)
+        is_within = (last > 0) & (pieces.edge[found] == x.edge) & (pieces.end[found] >= x.z)
+        return np.where(is_within, pieces.owner[found], -1)
 
     def within(self, allowed: Intervals) -> "CandidatePieces":
         """The parts of the pieces that lie in the intervals; a piece may fall into several parts."""
@@ -267,6 +276,8 @@ def _edges_at(ends: IntArray, vertices: IntArray) -> IntArray:
 class SearchSpace(ABC):
     """The places among which the next measurement is chosen."""
 
+    is_continuous: ClassVar[bool] = False  # whether a search goes between the candidates
+
     graph: MetricGraph
     points: Points  # candidates, bound to the graph: every rule is evaluated on them
     pieces: CandidatePieces  # of the network each candidate stands for, without what is forbidden
@@ -284,6 +295,10 @@ class SearchSpace(ABC):
     def holds(self, x: Points) -> BoolArray:
         """Whether each point could be asked for, (n,)."""
         return np.array([bool(len(found)) for found in PlaceIndex(self.graph, self.points).find(x)])
+
+    def between(self, places: Points) -> tuple[Points, IntArray]:
+        """Points off the candidates that a search reaches from such places, and whose they are."""
+        return self.points[:0], np.empty(0, dtype=np.int64)
 
     @abstractmethod
     def maximize(
