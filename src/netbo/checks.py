@@ -20,6 +20,8 @@ from netbo.errors import BaseError, ParameterError, shown
 
 def is_number(value: Any) -> bool:
     """Whether a value is one real number, of Python, numpy or an array of no dimension."""
+    if type(value) is float:
+        return True
     is_scalar = isinstance(value, int | float | np.integer | np.floating)
     is_array = isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiu"
     if not (is_scalar or is_array) or isinstance(value, bool | np.timedelta64):

@@ -114,6 +114,16 @@ class EvidenceDerivatives:
         return Gradient(*(-(d + q) / 2 for d, q in zip(self.log_determinant, self.quadratic, strict=True)))
 
 
+class Evidence(Protocol):
+    """Log evidence at some parameters, in its two terms; a posterior has it too."""
+
+    def evidence_terms(self) -> EvidenceTerms:
+        """The two terms of the log evidence."""
+
+    def evidence_derivatives(self) -> EvidenceDerivatives:
+        """Their derivatives in log range, log sigma and log noise (of observations without their own)."""
+
+
 class Posterior(ABC):
     """The field given observations: a Gaussian field again. `condition` makes one.
 
@@ -242,6 +252,10 @@ class Posterior(ABC):
         ParameterError
             If the prior is another one.
         """
+
+    def evidence_at(self, prior: Prior, regularization: float | None) -> Evidence:
+        """What `with_parameters` would say of the evidence: at best without a posterior."""
+        return self.with_parameters(prior, regularization)
 
     @abstractmethod
     def extend(self, new: Observations) -> Self:

@@ -1,6 +1,7 @@
 """The posterior of a finite element prior in precision form: its cost does not grow with the data."""
 
 import warnings
+from functools import cached_property, partial
 from typing import Self
 
 import numpy as np
@@ -10,8 +11,9 @@ from netbo.checks import explained
 from netbo.errors import AccuracyWarning, ParameterError
 from netbo.geometry import Points
 from netbo.linalg import BlockFactor, derivative_form, derivative_trace, field_sign
-from netbo.posterior.base import EvidenceDerivatives, EvidenceTerms, Gradient, Mean, Posterior
+from netbo.posterior.base import Evidence, EvidenceDerivatives, EvidenceTerms, Gradient, Mean, Posterior
 from netbo.posterior.border import BorderedFactor, fits_a_border, stiff_places
+from netbo.posterior.evidence import NodalEvidence
 from netbo.posterior.mesh_data import CentredValues, MeshData
 from netbo.posterior.nodal_solution import LARGEST_MEAN_LOSS, NodalSolution
 from netbo.posterior.observations import Observations
@@ -52,6 +54,7 @@ class BlockPosterior(Posterior):
         self.solution = NodalSolution(prior, self.data, self.values, self.noise)
         self.nodal: NodalState = nodal or self.solution
         self._mean_is_said = False
+        self._latest: NodalEvidence | None = None
 
     @property
     def factor(self) -> BlockFactor:
@@ -228,7 +231,9 @@ class BlockPosterior(Posterior):
             raise ParameterError(
                 "with_parameters takes the same prior rescaled, got another; use condition()"
             )
-        return type(self)(
+        if self._latest is not None:
+            self._latest.share_unit(prior)
+        made = type(self)(
             prior,
             self.observations,
             regularization=regularization,
@@ -236,6 +241,28 @@ class BlockPosterior(Posterior):
             data=self.data,
             values=None if self.observations.has_own_noise.any() else self.values,
         )
+        if self._latest is not None and self._latest.is_at(prior, regularization):
+            self._latest.share_solution(made.solution)
+        return made
+
+    def evidence_at(self, prior: Prior, regularization: float | None) -> Evidence:
+        """What `with_parameters` would say of the evidence: by numbers alone where these suffice."""
+        if not (isinstance(prior, FiniteElementPrior) and self._is_nodal and regularization is not None):
+            return self.with_parameters(prior, regularization)
+        if not LEAST_NOISE * prior.sigma**2 <= regularization < np.inf:
+            return self.with_parameters(prior, regularization)
+        if self._latest is not None:
+            self._latest.share_unit(prior)
+        otherwise = partial(self.with_parameters, prior, regularization)
+        self._latest = NodalEvidence(prior, self.values, regularization, otherwise)
+        return self._latest
+
+    @cached_property
+    def _is_nodal(self) -> bool:
+        """Whether the evidence may take the short way whatever the parameters."""
+        has_own_noise = bool(self.observations.has_own_noise.any())
+        is_seen = len(self.observations) > 0 and self.data.is_at_nodes
+        return is_seen and not has_own_noise and not self.prior.is_constant
 
     @explained
     def extend(self, new: Observations) -> Self:

@@ -17,7 +17,7 @@ from scipy.optimize import minimize
 from netbo.arrays import FloatArray
 from netbo.checks import explained, explained_class
 from netbo.errors import AccuracyWarning, NumericalError, ObservationError, ParameterError
-from netbo.posterior.base import ESTIMATED, LOG_2_PI, EvidenceTerms, Mean, Posterior
+from netbo.posterior.base import ESTIMATED, LOG_2_PI, Evidence, EvidenceTerms, Mean, Posterior
 from netbo.posterior.condition import condition
 from netbo.posterior.observations import Observations
 from netbo.priors import Matern, Prior
@@ -303,7 +303,7 @@ class _Search:
             warnings.simplefilter("ignore", AccuracyWarning)  # the parameters are not these
             self.start = condition(prior, observations, regularization=noise, mean=mean)
         self._losses: dict[bytes, tuple[float, FloatArray]] = {}
-        self._latest: tuple[bytes, Posterior] | None = None  # its factor is worth keeping, older ones are not
+        self._latest: tuple[bytes, Evidence] | None = None  # its factor is worth keeping, older ones are not
 
     def parameters(self, v: FloatArray) -> tuple[Prior, float | None]:
         """Prior and noise variance at a point of the search; with sigma = 1 where it has a closed form."""
@@ -314,10 +314,10 @@ class _Search:
         noise = values["noise_ratio"] * prior.sigma**2 if self.noise_is_free else self.regularization
         return prior, noise
 
-    def posterior(self, v: FloatArray) -> Posterior:
+    def evidence(self, v: FloatArray) -> Evidence:
         key = v.tobytes()
         if self._latest is None or self._latest[0] != key:
-            self._latest = (key, self.start.with_parameters(*self.parameters(v)))
+            self._latest = (key, self.start.evidence_at(*self.parameters(v)))
         return self._latest[1]
 
     def amplitude(self, terms: EvidenceTerms) -> float:
@@ -349,8 +349,8 @@ class _Search:
         return found
 
     def _loss_at(self, v: FloatArray, gradient: bool) -> tuple[float, FloatArray]:
-        posterior = self.posterior(v)
-        terms = posterior.evidence_terms()
+        evidence = self.evidence(v)
+        terms = evidence.evidence_terms()
         variance = self.amplitude(terms)
         # Values in units of their spread: whatever unit they come in, the search takes the same steps.
         log_amplitude = terms.n * (np.log(variance / self.spread**2) + LOG_2_PI)
@@ -358,7 +358,7 @@ class _Search:
         loss = float(terms.log_determinant + terms.quadratic / variance + log_amplitude) / 2 + doubt
         if not gradient:
             return loss, np.empty(0)
-        d = posterior.evidence_derivatives()
+        d = evidence.evidence_derivatives()
         log_range, sigma, noise = (
             (a + b / variance) / 2 for a, b in zip(d.log_determinant, d.quadratic, strict=True)
         )
@@ -423,21 +423,18 @@ class _Search:
         return self.doubt(v)[0] - self.loss(v) - len(self.observations) * float(np.log(self.spread))
 
     def result(self, v: FloatArray, converged: bool) -> Fit:
-        posterior = self.posterior(v)
         stuck = np.min(np.abs(self.limits - v[:, None]), axis=1) < _AT_BOUND
         stuck &= self.limits[:, 0] < self.limits[:, 1]  # what was never free did not stop anywhere
         at_bound = [name for name, is_stuck in zip(self.names, stuck, strict=True) if is_stuck]
+        prior, noise = self.parameters(v)
         if self.sigma_is_closed:
-            sigma = float(np.sqrt(self.amplitude(posterior.evidence_terms())))
+            sigma = float(np.sqrt(self.amplitude(self.evidence(v).evidence_terms())))
             if np.min(np.abs(np.log(self.sigma_limits) - np.log(sigma))) < _AT_BOUND:
                 at_bound.append("sigma")
-            prior, ratio = self.parameters(v)
-            scaled = prior.rescaled(sigma=sigma)
-            assert ratio is not None
-            noise = ratio * sigma**2
-            posterior = self.start.with_parameters(scaled, noise)
+            assert noise is not None
+            prior, noise = prior.rescaled(sigma=sigma), noise * sigma**2
         return Fit(
-            posterior=posterior,
+            posterior=self.start.with_parameters(prior, noise),
             log_evidence=self.log_evidence(v),
             log_belief=-self.doubt(v)[0],
             evaluations=self.evaluations,

@@ -49,6 +49,11 @@ class MeshData:
         """Locations of the distinct observations."""
         return self.at[self.distinct.first]
 
+    @cached_property
+    def is_at_nodes(self) -> bool:
+        """Whether all observations are."""
+        return self.places.is_at_nodes
+
     def flow_nodes(self, border: IntArray) -> FlowNodes:
         """The nodes at which a dual may be read from K x, where those of the border are known."""
         places, rest = self.places, self.places[np.delete(np.arange(len(self.places)), border)]

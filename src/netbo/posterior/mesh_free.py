@@ -29,7 +29,7 @@ from netbo.linalg import (
     field_sign,
     hyperbolic_interpolation,
 )
-from netbo.posterior.base import EvidenceDerivatives, EvidenceTerms, Mean, Posterior
+from netbo.posterior.base import Evidence, EvidenceDerivatives, EvidenceTerms, Mean, Posterior
 from netbo.posterior.block import BlockPosterior
 from netbo.posterior.joint import Joint, PlainJoint
 from netbo.posterior.observations import Observations
@@ -286,6 +286,13 @@ class MeshFreePosterior(Posterior):
             nodal = self.base.prior.rescaled(range=prior.range, sigma=prior.sigma)
             other.base = self.base.with_parameters(nodal, regularization)
         return other
+
+    def evidence_at(self, prior: Prior, regularization: float | None) -> Evidence:
+        """What `with_parameters` would say of the evidence."""
+        if not (isinstance(prior, MeshFreePrior) and self.prior.is_rescaling_of(prior)):
+            return self.with_parameters(prior, regularization)
+        nodal = self.base.prior.rescaled(range=prior.range, sigma=prior.sigma)
+        return self.base.evidence_at(nodal, regularization)
 
     def extend(self, new: Observations) -> Self:
         """The posterior after more observations: their places become nodes."""

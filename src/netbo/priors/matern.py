@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 from netbo.checks import explained_class, require_number, require_positive
 from netbo.errors import ParameterError
@@ -131,6 +132,7 @@ def _exp(x: float) -> float:
     return math.exp(min(max(x, -LARGEST_LOG), LARGEST_LOG))
 
 
+@cache
 def _log_unit_variance(alpha: float) -> float:
     """Log variance on the infinite line at kappa = tau = 1."""
     nu = 2 * alpha - 0.5
