@@ -140,13 +140,18 @@ def test_the_level_of_the_best_value_is_a_probability():
 
 
 def test_a_place_nobody_measured_is_recommended_if_it_is_surely_better():
-    """A smooth peak between two equal values is sure; one value above others that tell little is not."""
+    """A smooth peak between two equal values is sure; one exact value above another is not.
+
+    A value with noise is itself not sure: then the best mean counts.
+    """
     prior = whittle_matern(ROAD, Matern(alpha=2.0, range=2.0, sigma=1.0))
-    known = {"fit": Known(Given(prior)), "candidates": Continuum(ROAD), "noise": 1e-6}
-    sure, unsure = (Optimizer(ROAD, **known) for _ in range(2))
+    known = {"fit": Known(Given(prior)), "candidates": Continuum(ROAD)}
+    sure, unsure, noisy = (Optimizer(ROAD, **known, noise=noise) for noise in (0.0, 0.0, 0.04))
     z = np.linspace(0.1, 1.9, 10)
     sure.tell(ROAD.points(0, z), np.cos(3 * (z - 1.0)))
     unsure.tell(ROAD.points(0, [0.3, 1.7]), [1.0, 0.9])
+    noisy.tell(ROAD.points(0, [0.3, 1.7]), [1.0, 0.9])
 
     assert sure.recommend().point.distance == pytest.approx(1.0, abs=0.02)
     assert unsure.recommend().point.distance == pytest.approx(0.3)
+    assert noisy.recommend().point.distance != pytest.approx(0.3, abs=1e-3)

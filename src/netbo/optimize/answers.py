@@ -57,6 +57,7 @@ __all__ = [
 ]
 
 
+KNOWN = 1e-4  # of the variance at another place: what a value that is known has left
 UNEXPLAINED = 4.0  # standard deviations of the noise by which a value may be above the mean
 
 
@@ -144,10 +145,9 @@ class Answers:
     def recommend(self) -> Recommendation:
         """Where to go if nothing more is measured: the place that is most surely good.
 
-        The place with the best posterior mean. Where the search goes between nodes and it was not measured,
-        it has to be better than the best measured one by a standard deviation of their difference: else that
-        one is recommended. A best value so far above the mean that noise does not explain it is taken at its
-        word: then the model does not know the peak.
+        The place with the best posterior mean. Between nodes a place nobody measured goes before the best one
+        whose value is known exactly only if it is better by a standard deviation. A best value so far above
+        the mean that noise does not explain it is taken at its word: then the model does not know the peak.
 
         Returns
         -------
@@ -183,7 +183,7 @@ class Answers:
         return Recommendation(place[0], mean, std, mean - half, mean + half)
 
     def _surer(self, place: Points) -> Points:
-        """A place or, unless it is surely better, the measured one of best mean that may be asked for.
+        """A place or, unless it is surely better, the measured one of best mean, if its value is known.
 
         On a mesh a place is a node, and neighbours are told apart: there it is the place.
         """
@@ -197,8 +197,8 @@ class Answers:
         best = int(np.argmax(known.mean(measured)))
         both = Points.concatenate([place, measured[best : best + 1]])
         (here, shared), (_, there) = known.covariance(both, both)
-        gain = float(np.subtract(*known.mean(both)))
-        return place if gain > math.sqrt(max(here + there - 2 * shared, 0.0)) else both[1:]
+        gain, doubt = float(np.subtract(*known.mean(both))), math.sqrt(max(here + there - 2 * shared, 0.0))
+        return place if there > KNOWN * here or gain > doubt else both[1:]
 
     @explained
     def optimum(self, level: float = 0.95, *, draws: int | None = None) -> Optimum:
