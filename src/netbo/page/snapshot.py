@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -72,8 +73,17 @@ def take(optimizer: Optimizer, lines: PageLines, marks: str) -> Snapshot:
             values = np.full(len(lines.segments.edge), np.nan)
             legends[what] = _legend(what, what, values, optimizer, str(error))
         fields[what] = values
-    answers = _answers(optimizer, lines)
+    answers = plain(_answers(optimizer, lines))
     return Snapshot(marks, n_values, time.time(), time.time() - began, fields, legends, answers)
+
+
+def plain(value: Any) -> Any:
+    """A document as JSON can hold it: numbers that are none are None."""
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _moved(points: Points, optimizer: Optimizer) -> Points:
@@ -147,7 +157,7 @@ def _check(optimizer: Optimizer) -> dict[str, Any]:
     return {
         "words": str(found), "coverage": float(found.coverage[LEVEL]),
         "rows": [
-            [int(trial), float(value), float(guess), float(std) if np.isfinite(std) else None, bool(wild)]
+            [int(trial), float(value), float(guess), float(std), bool(wild)]
             for trial, value, guess, std, wild in rows
         ],
     }  # fmt: skip

@@ -47,13 +47,13 @@ def walkable(listed: SearchList, density: MaximizerDensity, lines: PageLines) ->
     return {
         "rows": rows, "hidden": len(order) - len(rows), "probability": float(mass[order].sum()),
         "length": float((np.array(ends) - np.array(starts))[order].sum()),
-        "held_out": None if np.isnan(listed.held_out) else listed.held_out,
+        "held_out": listed.held_out,
     }  # fmt: skip
 
 
 def _words(lines: PageLines, edge: Any, distance: float) -> str:
     points: Points = lines.network.graph.points([edge], [distance])
-    return str(lines.described(list(points))[0]["words"])
+    return str(lines.described(list(points))[0]["words"]).removeprefix("at ")
 
 
 def _merged(parts: Iterable[tuple[float, float]], least: float, whole: float) -> list[tuple[float, float]]:

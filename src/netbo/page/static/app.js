@@ -105,7 +105,7 @@ class Page {
   }
 
   #status() {
-    if (isStill) { $('#status').textContent = `as of ${new Date(1000 * this.state.now).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })}`; return; }
+    if (isStill) { $('#status').textContent = this.state.now ? `as of ${new Date(1000 * this.state.now).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })}` : ''; return; }
     const waiting = this.queue.items.filter((item) => !item.refused).length, { model, trouble } = this.state;
     const words = waiting ? `${waiting} to send` : !this.isOn ? 'no connection' : trouble ? 'trouble' : model?.behind > 0 || model?.computing ? 'computing …' : 'up to date';
     $('#status').textContent = words;

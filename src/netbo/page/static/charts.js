@@ -1,6 +1,6 @@
 // Charts as SVG: values in their order, and what is known along a street.
 
-import { clock, h, number, withUnit } from './dom.js';
+import { byTime, clock, h, number, withUnit } from './dom.js';
 
 const W = 380, H = 190, LEFT = 46, RIGHT = 10, TOP = 14, BOTTOM = 30;
 
@@ -29,14 +29,14 @@ const path = (points, props) => h('svg:path', { d: points.map(([x, y], i) => `${
 const dot = (x, y, r, words, kind = 'seen') => h('svg:circle', { cx: x, cy: y, r, class: kind }, h('svg:title', {}, words));
 
 /** Values in the order told, and the best so far as a line. */
-export function convergence(trials, { direction, value_unit: unit }) {
-  const told = trials.filter((trial) => trial.value != null && trial.status === 'observed').sort((a, b) => a.ended - b.ended);
+export function convergence(trials, { direction, value_unit: unit, value_label: label }) {
+  const told = trials.filter((trial) => trial.value != null && trial.status === 'observed').sort(byTime);
   if (!told.length) return h('p', { class: 'faint' }, 'No values yet.');
   const values = told.map((trial) => trial.value), best = [];
   for (const value of values) best.push(best.length ? (direction === 'minimize' ? Math.min : Math.max)(best.at(-1), value) : value);
   return chart(`${values.length} values in their order; the best is ${withUnit(best.at(-1), unit)}`, [1, Math.max(values.length, 2)],
     [Math.min(...values), Math.max(...values)], {
-      below: 'values, in the order told', left: unit ?? 'value',
+      below: 'values, in the order told', left: label ?? unit ?? 'value',
       draw: (x, y) => [
         path(best.flatMap((value, i) => (i ? [[x(i + 1), y(best[i - 1])], [x(i + 1), y(value)]] : [[x(1), y(value)]])), { class: 'best' }),
         told.map((trial, i) => dot(x(i + 1), y(trial.value), 3.5, `${withUnit(trial.value, unit)}, ${trial.place.name}, ${clock(trial.ended)}`))],
@@ -44,7 +44,7 @@ export function convergence(trials, { direction, value_unit: unit }) {
 }
 
 /** Estimate, band of two standard deviations and values along a street. */
-export function profile(network, edge, model, trials, { value_unit: unit }) {
+export function profile(network, edge, model, trials, { value_unit: unit, value_label: label }) {
   const points = [], starts = new Map();
   let at = 0;
   for (const part of network.street(edge)) {
@@ -66,7 +66,7 @@ export function profile(network, edge, model, trials, { value_unit: unit }) {
   const upper = known.map(([s, mean, sd]) => [s, mean + 2 * (sd ?? 0)]), lower = known.map(([s, mean, sd]) => [s, mean - 2 * (sd ?? 0)]);
   const all = [...upper, ...lower].map((point) => point[1]).concat(seen.map(([, trial]) => trial.value));
   return chart(`Estimate along ${network.names[edge]}`, [0, at], [Math.min(...all), Math.max(...all)], {
-    below: `along ${network.names[edge]}${network.unit ? `, ${network.unit}` : ''}`, left: unit ?? 'value',
+    below: `along ${network.names[edge]}${network.unit ? `, ${network.unit}` : ''}`, left: label ?? unit ?? 'value',
     draw: (x, y) => [
       path([...upper, ...lower.reverse()].map(([s, v]) => [x(s), y(v)]), { class: 'band' }),
       path(known.map(([s, mean]) => [x(s), y(mean)]), { class: 'mean' }),

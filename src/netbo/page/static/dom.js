@@ -15,6 +15,9 @@ export function h(tag, props = {}, ...children) {
   return element;
 }
 
+/** Trials by when they were told; those of a run without a clock by their order. */
+export const byTime = (a, b) => (a.ended ?? a.order ?? a.began ?? 0) - (b.ended ?? b.order ?? b.began ?? 0);
+
 export const fill = (element, ...children) => element.replaceChildren(...children.flat(3).filter(Boolean));
 
 /** A button; `kind` is how much it matters. */

@@ -1,6 +1,6 @@
 // Colours along a network of any size: one texture of ends, one of bytes, one of colours, drawn by the map's own GL.
 
-const WIDE = 1024, INK = [0.07, 0.12, 0.17, 1];
+const WIDE = 1024, EDGE = [0.07, 0.12, 0.17, 1];
 const VERTEX = `#version 300 es
 uniform highp sampler2D ends; uniform highp sampler2D bytes; uniform mat4 m; uniform vec2 size; uniform float w;
 out highp vec2 p; out highp float len; out highp float level;
@@ -107,7 +107,7 @@ export class FieldLayer {
     const dense = devicePixelRatio, wide = this.width(this.map.getZoom());
     gl.uniformMatrix4fv(this.at.m, false, new Float32Array(M));
     gl.uniform2f(this.at.size, gl.drawingBufferWidth / 2, gl.drawingBufferHeight / 2);
-    for (const [more, one] of [[wide > 2.5 ? 2.4 : 0.8, INK], [0, [0, 0, 0, 0]]]) { // a dark edge, then the colours
+    for (const [more, one] of [[wide > 2.5 ? 2.4 : 0.8, EDGE], [0, [0, 0, 0, 0]]]) { // a dark edge, then the colours
       gl.uniform1f(this.at.w, (wide + more) * dense);
       gl.uniform4fv(this.at.one, one);
       gl.drawArrays(gl.TRIANGLES, 0, 6 * this.network.pieces);

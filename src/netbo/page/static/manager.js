@@ -1,6 +1,6 @@
 // For the manager: how far it is, how sure, where to walk, who did what; files, links, the paper.
 
-import { age, button, clock, fill, h, number, percent, save, say, typed, way, withUnit } from './dom.js';
+import { age, button, byTime, clock, fill, h, number, percent, save, say, typed, way, withUnit } from './dom.js';
 import { convergence, profile } from './charts.js';
 import { isStill, post, settings } from './source.js';
 
@@ -31,7 +31,7 @@ export class Panels {
       this.edge == null || !model?.legends?.mean ? h('p', { class: 'faint' }, 'Tap a street on the map to see what is known along it.') : profile(network, this.edge, model, trials, study),
       model?.modes?.length > 0 && [h('h2', {}, 'Where the best may be'), this.#table(['place', 'probability', 'expected'],
         model.modes.map((mode) => [[this.page.link(mode.place), `, ${mode.place.words}`], percent(mode.probability), withUnit(mode.mean, unit)]))],
-      model && h('details', {}, h('summary', {}, 'The model in words'), h('pre', {}, model.facts?.join('\n') ?? ''), h('p', { class: 'faint' }, `Computed in ${number(model.took, 2)} s from ${model.values} values, ${age(model.age ?? 0)} ago.`)));
+      model && h('details', {}, h('summary', {}, 'The model in words'), h('pre', {}, model.facts?.join('\n') ?? ''), !isStill && h('p', { class: 'faint' }, `Computed in ${number(model.took, 2)} s from ${model.values} values, ${age(model.age ?? 0)} ago.`)));
   }
 
   #table(heads, rows, label = null) {
@@ -61,13 +61,13 @@ export class Panels {
 
   /** Everything that was said, by whom and when. */
   history(panel) {
-    const { state, trials, me } = this.page, unit = state.study.value_unit, listed = [...trials].sort((a, b) => (b.ended ?? b.began ?? 0) - (a.ended ?? a.began ?? 0));
+    const { state, trials, me } = this.page, unit = state.study.value_unit, listed = [...trials].sort(byTime).reverse();
     const rows = this.all ? listed : listed.slice(0, ROWS), mayChange = (row) => !isStill && (me.role === 'manager' || (me.role === 'crew' && row.by === me.name));
     const said = (row) => row.changes.map((each) => h('div', { class: 'faint' }, `${{ correct: `corrected to ${withUnit(each.value, unit)}`, withdraw: 'taken back', note: 'noted', tell: 'told late' }[each.kind] ?? each.kind}${each.by ? ` by ${each.by}` : ''}, ${clock(each.time)}`));
     fill(panel, h('h2', {}, `History, ${listed.length} place${listed.length === 1 ? '' : 's'}`),
       rows.length ? h('ul', { class: 'history' }, rows.map((row) => h('li', { 'data-trial': row.id, class: row.status },
         h('div', { class: 'head' }, h('b', {}, row.status === 'observed' ? withUnit(row.value, unit) : row.status === 'withdrawn' ? h('s', {}, withUnit(row.value, unit)) : STATES[row.status] ?? row.status),
-          h('span', { class: 'faint' }, `${row.by || 'somebody'}, ${clock(row.ended ?? row.began)}`)),
+          h('span', { class: 'faint' }, [row.by, clock(row.ended ?? row.began)].filter(Boolean).join(', ') || `trial ${row.id}`)),
         h('div', {}, this.page.link(row.place), `, ${row.place.words}`), row.note && h('div', { class: 'said' }, `“${row.note}”`), said(row),
         mayChange(row) && ['observed', 'failed', 'withdrawn'].includes(row.status) && h('div', { class: 'row' },
           button('Correct', () => this.#correct(row), 'plain small', { 'aria-label': `Correct trial ${row.id}` }),
@@ -136,7 +136,7 @@ export class Panels {
   async print() {
     const { state, network } = this.page, open = state.open.filter((row) => row.status === 'pending'), image = h('img', { alt: 'Map' });
     image.src = await this.page.chart.image();
-    fill(document.querySelector('#sheet'), h('h1', {}, state.study.title), h('p', {}, new Date(1000 * state.now).toLocaleString()), image, h('p', {}, state.model?.sure ?? ''),
+    fill(document.querySelector('#sheet'), h('h1', {}, state.study.title), state.now && h('p', {}, new Date(1000 * state.now).toLocaleString('en-GB')), image, h('p', {}, state.model?.sure ?? ''),
       h('h2', {}, 'Places'), this.#table(['', 'crew', 'place', 'value', 'time, note'], open.map((row, k) => [k + 1, row.crew, `${row.place.name}, ${row.place.words}`, '', ''])),
       h('h2', {}, 'Stretches to walk'), this.#table(['done', 'stretch', 'length', 'probability'], (state.model?.search?.rows ?? []).map((row) => [this.walked.has(JSON.stringify([row.edge, Math.round(row.from), Math.round(row.to)])) ? '☒' : '☐', `${row.name}, ${row.words}`, way(row.length, network.unit), percent(row.probability)])));
     await image.decode().catch(() => {});

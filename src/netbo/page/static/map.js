@@ -7,7 +7,7 @@ export const VIEWS = {
   mean: ['Estimate', 'what is expected'], sd: ['Uncertainty', 'how unsure that is; pale near values'],
   acquisition: ['Where next', 'how much a measurement would tell'], probability: ['Where best', 'where the best value may be'],
 };
-const COLOURS = { observed: '#ffffff', failed: '#ffffff', next: '#56b4e9', mine: '#12303f', recommended: '#c0392b', waiting: '#d9dee2' };
+const FACES = { observed: '#ffffff', failed: '#ffffff', next: '#56b4e9', mine: '#12303f', recommended: '#c0392b', waiting: '#d9dee2' };
 const INK = '#22272e', PAPER = '#f4f3ef', NAMED = 60;
 const RANK = { observed: 1, failed: 2, finding: 3, waiting: 4, next: 5, recommended: 6, mine: 7, tap: 8, here: 9 };
 
@@ -27,15 +27,15 @@ function picture(name) {
     g.font = '600 12px system-ui'; g.textBaseline = 'middle'; g.lineWidth = 3.5; g.lineJoin = 'round';
     g.strokeStyle = 'rgba(255,255,255,.92)'; g.strokeText(text, 5, 9); g.fillStyle = INK; g.fillText(text, 5, 9);
   } else if (kind === 'mine') {
-    ring(14, COLOURS.mine, '#fff', 3);
+    ring(14, FACES.mine, '#fff', 3);
     g.fillStyle = '#fff'; g.font = 'bold 16px system-ui'; g.textAlign = 'center'; g.textBaseline = 'middle'; g.fillText(text, m, m + 1);
-  } else if (kind === 'recommended') shape(Array.from({ length: 10 }, (_, k) => { const a = (Math.PI * k) / 5 - Math.PI / 2, d = k % 2 ? 5 : 12; return [d * Math.cos(a), d * Math.sin(a)]; }), COLOURS.recommended);
-  else if (kind === 'next' || kind === 'waiting') shape([[0, -m + 3], [m - 3, 0], [0, m - 3], [-m + 3, 0]], COLOURS[kind]);
+  } else if (kind === 'recommended') shape(Array.from({ length: 10 }, (_, k) => { const a = (Math.PI * k) / 5 - Math.PI / 2, d = k % 2 ? 5 : 12; return [d * Math.cos(a), d * Math.sin(a)]; }), FACES.recommended);
+  else if (kind === 'next' || kind === 'waiting') shape([[0, -m + 3], [m - 3, 0], [0, m - 3], [-m + 3, 0]], FACES[kind]);
   else if (kind === 'finding') shape([[0, -m + 3], [m - 2, m - 3], [-m + 2, m - 3]], '#e8b800');
   else if (kind === 'here') { ring(11, 'rgba(0,114,178,.25)', 'rgba(0,114,178,.5)', 1); ring(6, '#0072b2', '#fff', 2.5); }
   else if (kind === 'tap') { ring(11, 'rgba(255,255,255,.35)', INK, 2.5); ring(2.5, INK, '#fff', 1); }
   else {
-    ring(5, COLOURS[kind] ?? '#fff', INK, 1.6);
+    ring(5, FACES[kind] ?? '#fff', INK, 1.6);
     if (kind === 'failed') { g.beginPath(); for (const [a, b] of [[-3, -3], [-3, 3]]) { g.moveTo(m + a, m + b); g.lineTo(m - a, m - b); } g.lineWidth = 1.6; g.stroke(); }
   }
   return g.getImageData(0, 0, c.width, c.height);
@@ -71,7 +71,7 @@ export class Chart {
     await new Promise((resolve) => map.once('load', resolve));
     const round = { 'line-cap': 'round', 'line-join': 'round' };
     map.addLayer({ id: 'parts', type: 'line', source: 'parts', layout: round, paint: { 'line-color': '#fff', 'line-width': 22, 'line-opacity': 0.95 } });
-    map.addLayer({ id: 'parts-edge', type: 'line', source: 'parts', layout: round, paint: { 'line-color': COLOURS.recommended, 'line-width': 17, 'line-opacity': 0.8 } });
+    map.addLayer({ id: 'parts-edge', type: 'line', source: 'parts', layout: round, paint: { 'line-color': FACES.recommended, 'line-width': 17, 'line-opacity': 0.8 } });
     map.addLayer({ id: 'way-edge', type: 'line', source: 'way', layout: round, paint: { 'line-color': '#fff', 'line-width': 13 } });
     map.addLayer({ id: 'way', type: 'line', source: 'way', layout: round, paint: { 'line-color': '#0072b2', 'line-width': 10 } });
     map.addLayer(this.field);

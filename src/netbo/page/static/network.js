@@ -1,6 +1,6 @@
 // The network in numbers: its pieces, what lies near a place, and the shortest ways.
 
-const NONE = 255, TOP = 254;
+const NONE = 255, HIGHEST = 254;
 
 export class Network {
   constructor(said, packed) {
@@ -123,7 +123,7 @@ export class Network {
   /** The number behind a byte, by the legend of its view; null where nothing is known. */
   value(view, piece, legend) {
     const level = this.levels[view]?.[piece] ?? NONE;
-    return level === NONE ? null : legend.low + (legend.high - legend.low) * (level / TOP) ** (1 / legend.power);
+    return level === NONE ? null : legend.low + (legend.high - legend.low) * (level / HIGHEST) ** (1 / legend.power);
   }
 
   /** Edges of one name in a row through an edge, each with whether it is walked backwards. */
