@@ -44,7 +44,13 @@ class Served:
 @contextmanager
 def serving(storage, *, port=0, rules=None, name=None, **options):
     """A server of the study of a storage, from another process's point of view."""
-    live = LiveStudy(Study.load(storage, name), rules or CrewRules())
+    with serving_study(Study.load(storage, name), port=port, rules=rules, **options) as served:
+        yield served
+
+
+@contextmanager
+def serving_study(study, *, port=0, rules=None, **options):
+    live = LiveStudy(study, rules or CrewRules())
     doors = Doors(KEY)
     with PageServer(make_app(live, doors, **options), port=port) as server:
         found = Served(server, live, doors)

@@ -13,7 +13,7 @@ const TABS = { go: ['Go', ['crew', 'manager']], progress: ['Progress', []], sear
 class Page {
   constructor() {
     Object.assign(this, { trials: [], state: null, tab: null, shown: null, isOn: isStill, version: null, still: isStill });
-    this.queue = new Queue(() => this.state && this.draw());
+    this.queue = new Queue(() => this.state && this.news());
     if (isStill) this.queue.changed = () => {};
     this.crew = new CrewPanel(this);
     this.panels = new Panels(this);
@@ -69,7 +69,14 @@ class Page {
       if (!this.trials) throw error;
       this.isOn = false;
     }
-    this.draw();
+    this.news();
+  }
+
+  /** Show what is new; a form that somebody types into is left alone. */
+  news() {
+    if (this.tab !== 'go' || !this.crew.form) { this.draw(); return; }
+    this.#status();
+    this.mark();
   }
 
   #tabs() {

@@ -125,7 +125,7 @@ export class CrewPanel {
 
   /** The form of a value, for a place that was asked for or for one of their own. */
   open(row) {
-    this.form = { row, at: null, failed: false, elsewhere: !row, value: '', note: '', reason: '' };
+    this.form = { row, at: null, failed: false, elsewhere: !row, value: '', note: '', reason: '', street: '', along: '' };
     if (row) this.page.chart.go(row.place.at);
     this.page.show('go');
     document.querySelector('#value, #street')?.focus();
@@ -166,17 +166,17 @@ export class CrewPanel {
       where && h('label', { class: 'tick' }, h('input', { type: 'checkbox', checked: form.elsewhere, change: (event) => { form.elsewhere = event.target.checked; form.at = null; this.page.tap = null; this.page.draw(); } }), 'Measured elsewhere'),
       form.elsewhere && h('fieldset', {}, h('legend', {}, 'Where? Tap the map, or say it'),
         h('p', { class: 'where', role: 'status' }, known ?? 'no place yet'),
-        h('div', { class: 'pair' }, h('label', {}, 'Street or pipe', h('input', { id: 'street', list: 'streets', autocomplete: 'off', change: () => this.#spoken() })),
-          h('label', {}, `Distance${network.unit ? `, ${network.unit}` : ''}`, h('input', { id: 'along', inputmode: 'decimal', autocomplete: 'off', change: () => this.#spoken() }))),
+        h('div', { class: 'pair' }, h('label', {}, 'Street or pipe', h('input', { id: 'street', value: form.street, list: 'streets', autocomplete: 'off', input: keep('street'), change: () => this.#spoken() })),
+          h('label', {}, `Distance${network.unit ? `, ${network.unit}` : ''}`, h('input', { id: 'along', value: form.along, inputmode: 'decimal', autocomplete: 'off', input: keep('along'), change: () => this.#spoken() }))),
         h('datalist', { id: 'streets' }, [...new Set(network.names)].slice(0, 1000).map((value) => h('option', { value })))),
       h('label', { for: 'note' }, 'Note'), h('textarea', { id: 'note', rows: 2, maxlength: 2000, input: keep('note') }, form.note),
       h('div', { class: 'row' }, h('button', { type: 'submit', class: 'main large' }, 'Save'), button('Back', () => this.close()))));
   }
 
   #spoken() {
-    const { network } = this.page, edge = network.names.indexOf(document.querySelector('#street').value), along = typed(document.querySelector('#along').value || '0');
-    if (edge < 0 || along == null || along < 0 || along > network.lengths[edge]) return;
-    this.page.select({ edge, z: along });
+    const { network } = this.page, edge = network.names.indexOf(this.form.street), along = typed(this.form.along || '0');
+    if (edge < 0 || along == null || along < 0 || along > network.lengths[edge] * (1 + 1e-6)) return;
+    setTimeout(() => this.form && this.page.select({ edge, z: along })); // once the focus has moved on
   }
 
   async #save() {
