@@ -266,6 +266,7 @@ def test_the_report_opens_offline_and_prints(tmp_path, opened, shape):
     page.get_by_role("button", name="Print sheet").click()
     becomes(page, "window.printed === true")
     page.emulate_media(media="print")
+    page.locator("#sheet h1").wait_for()
     sheet = page.locator("#sheet").inner_text()
 
     assert tabs == ["Progress", "Walk", "History", "Table", "More"]

@@ -38,8 +38,8 @@ export class FieldLayer {
     this.typical = (middle * drawn) / (total || 1); // of an edge, on the plane
   }
 
-  /** Show a view: bytes of the pieces, and the stops of its colours. */
-  show(bytes, stops) {
+  /** Show a view: bytes of the pieces, the stops of its colours, and whether nothing at all is pale. */
+  show(bytes, stops, isSparse = false) {
     this.bytes = bytes ?? new Uint8Array(this.network.pieces).fill(255);
     const rgb = stops.map((hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16)));
     for (let i = 0; i < 255; i++) {
@@ -47,6 +47,7 @@ export class FieldLayer {
       for (let c = 0; c < 3; c++) this.colours[4 * i + c] = rgb[k][c] + (at - k) * (rgb[k + 1][c] - rgb[k][c]);
     }
     this.colours.set([190, 196, 202, 255], 1020);
+    if (isSparse) this.colours.set([225, 229, 232, 255], 0);
     this.isStale = true;
     this.map?.triggerRepaint();
   }

@@ -4,8 +4,8 @@ import { $, button, fill, h, number } from './dom.js';
 import { FieldLayer } from './field.js';
 
 export const VIEWS = {
-  mean: ['Estimate', 'what is expected'], sd: ['Uncertainty', 'how unsure that is; pale near values'],
-  acquisition: ['Where next', 'how much a measurement would tell'], probability: ['Where best', 'where the best value may be'],
+  mean: ['Estimate', 'what is expected'], sd: ['Uncertainty', 'pale near values'],
+  acquisition: ['Where next', 'what a value would tell'], probability: ['Where best', 'where the best value may be'],
 };
 const FACES = { observed: '#ffffff', failed: '#ffffff', next: '#56b4e9', mine: '#12303f', recommended: '#c0392b', waiting: '#d9dee2' };
 const INK = '#22272e', PAPER = '#f4f3ef', NAMED = 60;
@@ -203,7 +203,7 @@ export class Chart {
   refresh() {
     const legend = this.legends?.[this.view], stops = this.network.colours[this.view];
     for (const each of document.querySelectorAll('#views button')) each.setAttribute('aria-pressed', String(each.dataset.view === this.view));
-    this.field.show(this.network.levels[this.view], stops);
+    this.field.show(this.network.levels[this.view], stops, this.view === 'probability');
     const known = legend && !legend.reason && this.network.levels[this.view];
     const strip = h('canvas', { width: 128, height: 1, 'aria-hidden': 'true' });
     if (known) {
