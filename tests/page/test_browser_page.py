@@ -199,7 +199,7 @@ def test_the_colours_are_those_of_the_plain_picture(tmp_path, opened):
             map.addSource('plain', { type: 'geojson', data, maxzoom: 24, tolerance: 0 });
             const wide = field.width(map.getZoom());
             map.addLayer({ id: 'plain-edge', type: 'line', source: 'plain', layout,
-              paint: { 'line-color': '#121f2b', 'line-width': wide + (wide > 2.5 ? 2.4 : 0.8) } });
+              paint: { 'line-color': '#121f2b', 'line-width': wide + 2.4 } });
             map.addLayer({ id: 'plain', type: 'line', source: 'plain', layout,
               paint: { 'line-color': ['get', 'colour'], 'line-width': wide } });
             await new Promise((resolve) => map.once('idle', resolve));

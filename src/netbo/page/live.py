@@ -126,6 +126,11 @@ class LiveStudy:
             if self._pool is not None:
                 self._pool.shutdown(wait=False, cancel_futures=True)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it is followed; streams end with it."""
+        return not self._ends.is_set()
+
     def refresh(self) -> None:
         """Read what was written; a change makes a new version."""
         records, changes = self.study.records, self.study.trial_store.changes()

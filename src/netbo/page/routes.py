@@ -183,10 +183,15 @@ def link_document(base: str, doors: Doors, holder: Holder) -> dict[str, str]:
 # What is known
 
 
+def as_json(document: dict[str, Any]) -> Response:
+    """A document that is plain already: FastAPI would look at every number of it."""
+    return Response(json.dumps(document, allow_nan=False), media_type="application/json")
+
+
 @api.get("/state")
-def state(live: Live, holder: Anybody) -> dict[str, Any]:
+def state(live: Live, holder: Anybody) -> Response:
     """How the study stands: who is where, the best value, the newest model with its age."""
-    return state_document(live, holder)
+    return as_json(state_document(live, holder))
 
 
 @api.get("/network")
@@ -213,7 +218,7 @@ def levels(live: Live, _: Anybody, what: str) -> Response:
 
 
 @api.get("/field")
-def field(live: Live, _: Anybody, edge: str | None = None) -> dict[str, Any]:
+def field(live: Live, _: Anybody, edge: str | None = None) -> Response:
     """Mean, sd, score (where next) and probability of the maximum along all edges, or along one of yours."""
     if live.snapshot is None or not live.snapshot.fields:
         raise HTTPException(404, "there is no model yet: tell a value first")
@@ -222,13 +227,13 @@ def field(live: Live, _: Anybody, edge: str | None = None) -> dict[str, Any]:
     if edge is not None:
         known = as_id(edge, graph.has_edge)
         chosen = sorted(set(graph.intervals([known])[1].tolist())) if graph.has_edge(known) else []
-    return field_document(live.lines, live.snapshot, chosen)
+    return as_json(field_document(live.lines, live.snapshot, chosen))
 
 
 @api.get("/history")
-def history(live: Live, _: Anybody) -> dict[str, Any]:
+def history(live: Live, _: Anybody) -> Response:
     """All trials: where, what, by whom, when, and what was said of them later."""
-    return {"version": live.version, "trials": trial_rows(live.lines, live.records, live.changes)}
+    return as_json({"version": live.version, "trials": trial_rows(live.lines, live.records, live.changes)})
 
 
 @api.get("/search-list")
@@ -244,7 +249,7 @@ async def events(live: Live, _: Anybody, request: Request) -> StreamingResponse:
 
     async def stream() -> AsyncIterator[str]:
         sent, quiet = None, 0.0
-        while not await request.is_disconnected():
+        while live.is_open and not await request.is_disconnected():
             if live.version != sent or quiet >= BEAT:
                 yield f"data: {live.version}\n\n" if live.version != sent else ": still here\n\n"
                 sent, quiet = live.version, 0.0

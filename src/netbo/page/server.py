@@ -191,7 +191,7 @@ class PageServer:
             app, log_level="warning", timeout_graceful_shutdown=PATIENCE, server_header=False,
             **files,  # type: ignore[arg-type]  # a dict of texts
         )  # fmt: skip
-        self.server = uvicorn.Server(config)
+        self.app, self.server = app, uvicorn.Server(config)
         name, number = f"[{host}]" if ":" in host else host, self._socket.getsockname()[1]
         self.url = f"{'https' if certificate else 'http'}://{name}:{number}"
         self._thread = threading.Thread(target=self.server.run, args=([self._socket],), daemon=True)
@@ -207,6 +207,7 @@ class PageServer:
 
     def stop(self) -> None:
         """End it; open streams are closed."""
+        self.app.state.live.close()
         self.server.should_exit = True
         self._thread.join(PATIENCE + 5)
         self._socket.close()

@@ -108,7 +108,7 @@ export class FieldLayer {
     const dense = devicePixelRatio, wide = this.width(this.map.getZoom());
     gl.uniformMatrix4fv(this.at.m, false, new Float32Array(M));
     gl.uniform2f(this.at.size, gl.drawingBufferWidth / 2, gl.drawingBufferHeight / 2);
-    for (const [more, one] of [[wide > 2.5 ? 2.4 : 0.8, EDGE], [0, [0, 0, 0, 0]]]) { // a dark edge, then the colours
+    for (const [more, one] of [[2.4, EDGE], [0, [0, 0, 0, 0]]].slice(wide < 2.5 ? 1 : 0)) { // a dark edge, then the colours
       gl.uniform1f(this.at.w, (wide + more) * dense);
       gl.uniform4fv(this.at.one, one);
       gl.drawArrays(gl.TRIANGLES, 0, 6 * this.network.pieces);
