@@ -40,24 +40,29 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enab
 RENDERER = """() => { const gl = document.createElement('canvas').getContext('webgl2');
   const known = gl.getExtension('WEBGL_debug_renderer_info');
   return known ? gl.getParameter(known.UNMASKED_RENDERER_WEBGL) : 'unknown'; }"""
-PAINTED = """async () => { const { chart } = window.netbo; await chart.ready;
+# A frame is drawn when its pixels can be read.
+DRAWN = """const DRAWN = async (map) => { map.triggerRepaint();
+  await new Promise((done) => map.once('render', done));
+  const gl = map.painter.context.gl;
+  gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); };"""
+PAINTED = """async () => { DRAWN; const { chart } = window.netbo; await chart.ready;
   if (!chart.map.loaded()) await new Promise((done) => chart.map.once('idle', done));
-  chart.map.triggerRepaint(); await new Promise((done) => chart.map.once('render', done));
-  return performance.now(); }"""
-UPDATED = """async () => { const begun = performance.now(), { chart } = window.netbo;
-  await window.netbo.refresh(); chart.map.triggerRepaint();
-  await new Promise((done) => chart.map.once('render', done)); return performance.now() - begun; }"""
-FRAME = """async ([frames, hidden]) => { const { map } = window.netbo.chart, times = [], zoom = map.getZoom();
+  await DRAWN(chart.map); return performance.now(); }"""
+UPDATED = """async () => { DRAWN; const begun = performance.now(), { chart } = window.netbo;
+  await window.netbo.refresh(); await DRAWN(chart.map); return performance.now() - begun; }"""
+FRAME = """async ([frames, hidden]) => { DRAWN;
+  const { map } = window.netbo.chart, times = [], zoom = map.getZoom();
   for (const id of ['field', 'names', 'marks', 'way', 'way-edge', 'parts', 'parts-edge'])
     map.setLayoutProperty(id, 'visibility', hidden ? 'none' : 'visible');
   await new Promise((done) => { map.once('idle', done); map.triggerRepaint(); });
   for (let k = 0; k < frames; k++) { const begun = performance.now();
     map.jumpTo({ zoom: zoom + 0.02 * (k % 2 + 1) });
-    await new Promise((done) => map.once('render', done));
-    const gl = map.painter.context.gl;
-    gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
+    await DRAWN(map);
     times.push(performance.now() - begun); }
   return times.sort((a, b) => a - b)[frames >> 1]; }"""
+
+
+PAINTED, UPDATED, FRAME = (script.replace("DRAWN;", DRAWN) for script in (PAINTED, UPDATED, FRAME))
 
 
 def town(n: int, seed: int) -> MetricGraph:

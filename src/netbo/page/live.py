@@ -49,6 +49,14 @@ def marks_of(records: list[TrialRecord]) -> str:
     return sha256(repr(told).encode()).hexdigest()[:16]
 
 
+def study_document(study: Study) -> dict[str, Any]:
+    """What the study is about."""
+    return {
+        "name": study.name, "title": study.title or study.name, "value_unit": study.value_unit,
+        "unit": study.graph.unit, "direction": study.settings.direction, "lease": study.settings.lease,
+    }  # fmt: skip
+
+
 # In the process that computes; it has a study of its own.
 
 
@@ -103,6 +111,8 @@ class LiveStudy:
     trouble: str | None = None  # why the storage or the model cannot be read just now
     positions: dict[str, Point] = field(default_factory=dict)  # of crews that say where they are
     computing: bool = False
+    kept: dict[str, tuple[int, str]] = field(default_factory=dict)  # texts by version, for who asked
+    about: dict[str, Any] = field(default_factory=dict)
     _pool: ProcessPoolExecutor | None = None
     _lock: Lock = field(default_factory=Lock)
     _wake: Event = field(default_factory=Event)
@@ -133,11 +143,13 @@ class LiveStudy:
 
     def refresh(self) -> None:
         """Read what was written; a change makes a new version."""
-        records, changes = self.study.records, self.study.trial_store.changes()
+        study = self.study
+        records, changes, about = study.records, study.trial_store.changes(), study_document(study)
         with self._lock:
-            if self.records == records and self.changes == changes and self.trouble is None:
+            known = self.records, self.changes, self.about
+            if known == (records, changes, about) and self.trouble is None:
                 return
-            self.records, self.changes, self.trouble = records, changes, None
+            self.records, self.changes, self.about, self.trouble = records, changes, about, None
             self.version += 1
         self._wake.set()
 

@@ -69,7 +69,7 @@ def still_data(
         "version": 0, "now": max(times, default=None), "study": study, "me": READER, "counts": counts,
         "budget": None, "best": best_of(direction, records), "trouble": None,
         "open": [row for row in rows if row["status"] in ("pending", "waiting")],
-        "model": None if optimizer is None else {**model, "age": 0, "made": 0, "took": 0, "behind": 0},
+        "model": None if optimizer is None else {**model, "made": 0, "took": 0, "behind": 0},
     }  # fmt: skip
     levels = {what: b64encode(snapshot.levels(what)).decode() for what in snapshot.fields}
     packed = b64encode(lines.packed()).decode()

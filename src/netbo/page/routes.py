@@ -96,13 +96,13 @@ class Token(Strict):
     token: Annotated[str, Field(max_length=300)]
 
 
-def live_of(request: Request) -> LiveStudy:
+async def live_of(request: Request) -> LiveStudy:
     """The study that is served."""
     live: LiveStudy = request.app.state.live
     return live
 
 
-def anybody(request: Request, authorization: Annotated[str | None, Header()] = None) -> Holder:
+async def anybody(request: Request, authorization: Annotated[str | None, Header()] = None) -> Holder:
     """Who asks, by cookie or bearer token; 401 if nobody knows."""
     doors: Doors = request.app.state.doors
     cookie, bearer = request.cookies.get(doors.cookie), (authorization or "").removeprefix("Bearer ")
@@ -114,14 +114,14 @@ def anybody(request: Request, authorization: Annotated[str | None, Header()] = N
     return holder
 
 
-def writer(holder: Annotated[Holder, Depends(anybody)]) -> Holder:
+async def writer(holder: Annotated[Holder, Depends(anybody)]) -> Holder:
     """A crew or a manager."""
     if not holder.writes:
         raise HTTPException(403, "readers look and change nothing; ask for the link of a crew")
     return holder
 
 
-def manager(holder: Annotated[Holder, Depends(anybody)]) -> Holder:
+async def manager(holder: Annotated[Holder, Depends(anybody)]) -> Holder:
     """A manager."""
     if holder.role != MANAGER:
         raise HTTPException(403, f"this is for managers, got a {holder.role}")
@@ -189,9 +189,14 @@ def as_json(document: dict[str, Any]) -> Response:
 
 
 @api.get("/state")
-def state(live: Live, holder: Anybody) -> Response:
-    """How the study stands: who is where, the best value, the newest model with its age."""
-    return as_json(state_document(live, holder))
+async def state(live: Live, holder: Anybody) -> Response:
+    """How the study stands: who is where, the best value, the newest model and when it was made."""
+    kept = live.kept.get(holder.role + holder.name)
+    if kept is None or kept[0] != live.version:  # what changes by itself is put before the rest
+        kept = live.version, json.dumps(state_document(live, holder), allow_nan=False)
+        live.kept[holder.role + holder.name] = kept
+    now = f'{{"now": {live.study.clock.now()}, "computing": {json.dumps(live.computing)}, '
+    return Response(now + kept[1][1:], media_type="application/json")
 
 
 @api.get("/network")

@@ -15,6 +15,7 @@ import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from starlette.datastructures import MutableHeaders
 from starlette.middleware.gzip import GZipMiddleware
 
 from netbo import __version__
@@ -63,26 +64,32 @@ class Background:
         return f" {scheme}://{host}"
 
 
-class Bounded:
-    """Refuses bodies that are too large, and those that do not say how large they are."""
+class Guard:
+    """Refuses bodies that are too large or do not say how large they are, and adds the headers of safety."""
 
-    def __init__(self, app: Any) -> None:
-        self.app = app
+    def __init__(self, app: Any, policy: str) -> None:
+        self.app, self.headers = app, {**HEADERS, "content-security-policy": policy}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Look at the headers, by which the server below counts."""
-        headers = dict(scope.get("headers", ()))
-        given = headers.get(b"content-length", b"0")
-        if scope["type"] == "http" and b"transfer-encoding" in headers:
-            await JSONResponse({"detail": "say how long the request is, by content-length"}, 411)(
-                scope, receive, send
-            )
-        elif scope["type"] == "http" and not (given.isdigit() and int(given) <= LARGEST_BODY):
-            await JSONResponse({"detail": f"a request has at most {LARGEST_BODY} bytes"}, 413)(
-                scope, receive, send
-            )
-        else:
-            await self.app(scope, receive, send)
+        """Pass a request on, or refuse it by its headers, by which the server below counts."""
+
+        async def guarded(message: Scope) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, text in self.headers.items():
+                    headers.setdefault(name, text)
+                if scope["path"].startswith("/api/"):
+                    headers.setdefault("cache-control", "no-store")
+            await send(message)
+
+        given = dict(scope.get("headers", ()))
+        length = given.get(b"content-length", b"0")
+        answer: Any = self.app
+        if scope["type"] == "http" and b"transfer-encoding" in given:
+            answer = JSONResponse({"detail": "say how long the request is, by content-length"}, 411)
+        elif scope["type"] == "http" and not (length.isdigit() and int(length) <= LARGEST_BODY):
+            answer = JSONResponse({"detail": f"a request has at most {LARGEST_BODY} bytes"}, 413)
+        await answer(scope, receive, guarded)
 
 
 def make_app(
@@ -105,15 +112,6 @@ def make_app(
     app.state.is_secure, app.state.public_url = is_secure, public_url
     policy = POLICY.format(tiles="" if background is None else background.origin)
 
-    @app.middleware("http")
-    async def harden(request: Request, follow: Callable[[Request], Awaitable[Response]]) -> Response:
-        answer = await follow(request)
-        for name, text in {**HEADERS, "content-security-policy": policy}.items():
-            answer.headers.setdefault(name, text)
-        if request.url.path.startswith("/api/"):
-            answer.headers.setdefault("cache-control", "no-store")
-        return answer
-
     @app.exception_handler(BaseError)
     def refuse(_: Request, error: BaseError) -> JSONResponse:
         status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 422)
@@ -124,8 +122,8 @@ def make_app(
         said = "; ".join(f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in error.errors())
         return JSONResponse({"detail": said}, 422)
 
-    app.add_middleware(GZipMiddleware, minimum_size=2_000, compresslevel=5)
-    app.add_middleware(Bounded)
+    app.add_middleware(GZipMiddleware, minimum_size=2_000, compresslevel=1)
+    app.add_middleware(Guard, policy=policy)
     app.include_router(api)
     _add_files(app, background)
     return app

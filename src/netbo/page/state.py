@@ -14,32 +14,24 @@ from netbo.page.lines import PageLines
 from netbo.page.live import LiveStudy
 from netbo.page.roles import Holder
 from netbo.page.snapshot import Snapshot
-from netbo.studies import State, Study, TrialRecord
+from netbo.studies import State, TrialRecord
 from netbo.studies.records import Correction
 
 SHORT = ("acquisition", "score")  # a name of a view, and what programs call it
 DONE = (State.OBSERVED, State.FAILED, State.WITHDRAWN)
 
 
-def study_document(study: Study) -> dict[str, Any]:
-    """What the study is about."""
-    return {
-        "name": study.name, "title": study.title or study.name, "value_unit": study.value_unit,
-        "unit": study.graph.unit, "direction": study.settings.direction, "lease": study.settings.lease,
-    }  # fmt: skip
-
-
 def state_document(live: LiveStudy, holder: Holder) -> dict[str, Any]:
     """All that changes often and is small."""
-    records, snapshot, now = live.records, live.snapshot, live.study.clock.now()
+    records, snapshot = live.records, live.snapshot
     is_open = (State.PENDING, State.WAITING, State.ASKING)
     return {
-        "version": live.version, "now": now, "study": live.once("study", lambda: study_document(live.study)),
+        "version": live.version, "study": live.about,
         "me": {"role": holder.role, "name": holder.name},
         "counts": dict(Counter(record.state.value for record in records)),
         "budget": live.rules.budget, "best": best_of(live.study.settings.direction, records),
         "open": trial_rows(live.lines, [r for r in records if r.state in is_open], live.changes),
-        "model": model_document(live, snapshot, records, now), "trouble": live.trouble,
+        "model": model_document(snapshot, records), "trouble": live.trouble,
     }  # fmt: skip
 
 
@@ -52,17 +44,12 @@ def best_of(direction: str, records: Iterable[TrialRecord]) -> dict[str, Any] | 
     return {"id": best.id, "value": best.value}
 
 
-def model_document(
-    live: LiveStudy, snapshot: Snapshot | None, records: Sequence[TrialRecord], now: float
-) -> dict[str, Any] | None:
-    """What the newest model says, how old it is, and how many values it does not know yet."""
+def model_document(snapshot: Snapshot | None, records: Sequence[TrialRecord]) -> dict[str, Any] | None:
+    """What the newest model says, and how many values it does not know yet."""
     if snapshot is None:
         return None
     n_values = sum(record.state is State.OBSERVED for record in records)
-    return {
-        **snapshot_document(snapshot), "age": max(0.0, now - snapshot.made), "computing": live.computing,
-        "behind": n_values - snapshot.n_values,
-    }  # fmt: skip
+    return {**snapshot_document(snapshot), "behind": n_values - snapshot.n_values}
 
 
 def snapshot_document(snapshot: Snapshot) -> dict[str, Any]:

@@ -79,6 +79,11 @@ class Page {
     this.mark();
   }
 
+  /** The clock of the server counts: phones are set by hand. */
+  modelAge() {
+    return age((Date.now() - this.heard) / 1000 + this.state.now - this.state.model.made);
+  }
+
   #tabs() {
     const mine = Object.entries(TABS).filter(([name, [, roles]]) => (!roles.length || roles.includes(this.me.role)) && !(isStill && name === 'go'));
     const [first] = mine.find(([name]) => name === (this.me.role === 'crew' ? 'go' : 'progress'));
@@ -114,10 +119,10 @@ class Page {
   #status() {
     if (isStill) { $('#status').textContent = this.state.now ? `as of ${new Date(1000 * this.state.now).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })}` : ''; return; }
     const waiting = this.queue.items.filter((item) => !item.refused).length, { model, trouble } = this.state;
-    const words = waiting ? `${waiting} to send` : !this.isOn ? 'no connection' : trouble ? 'trouble' : model?.behind > 0 || model?.computing ? 'computing …' : 'up to date';
+    const words = waiting ? `${waiting} to send` : !this.isOn ? 'no connection' : trouble ? 'trouble' : model?.behind > 0 || this.state.computing ? 'computing …' : 'up to date';
     $('#status').textContent = words;
     $('#status').className = `status ${waiting || !this.isOn ? 'waiting' : trouble ? 'wrong' : ''}`;
-    $('#status').title = trouble ?? (model ? `The model is ${age((Date.now() - this.heard) / 1000 + model.age)} old and knows ${model.values} values.` : '');
+    $('#status').title = trouble ?? (model ? `The model is ${this.modelAge()} old and knows ${model.values} values.` : '');
     $('#who').textContent = `${this.me.name}, ${this.me.role}`;
   }
 

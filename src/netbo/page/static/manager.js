@@ -1,6 +1,6 @@
 // For the manager: how far it is, how sure, where to walk, who did what; files, links, the paper.
 
-import { age, button, byTime, clock, fill, h, number, percent, save, say, typed, way, withUnit } from './dom.js';
+import { button, byTime, clock, fill, h, number, percent, save, say, typed, way, withUnit } from './dom.js';
 import { convergence, profile } from './charts.js';
 import { isStill, post, settings } from './source.js';
 
@@ -23,6 +23,7 @@ export class Panels {
       h('div', { class: 'tiles' }, tile(counts.observed ?? 0, state.budget ? `values of ${state.budget}` : 'values'), tile(counts.pending ?? 0, 'under way'), tile(counts.failed ?? 0, 'without a value'),
         tile(state.best ? withUnit(state.best.value, unit) : '–', best ? `best, ${best.place.name}` : 'best')),
       h('h2', {}, 'How sure'), h('p', { class: 'sure', id: 'sure' }, model?.sure ?? 'No model yet.'),
+      !isStill && model?.behind > 0 && h('p', { class: 'faint' }, `${model.behind} newer value${model.behind === 1 ? ' is' : 's are'} not in it yet; it is ${this.page.modelAge()} old.`),
       model?.recommend && h('p', {}, 'Recommended: ', this.page.link(model.recommend.place), `, ${model.recommend.place.words}: ${withUnit(model.recommend.mean, unit)}${model.doubt ? '' : ` (95 %: ${number(model.recommend.low, 3)} to ${number(model.recommend.high, 3)})`}.`),
       model?.check && h('p', { class: 'faint' }, model.check.words),
       (model?.warnings ?? []).map((text) => h('p', { class: 'warning' }, text)),
@@ -31,7 +32,7 @@ export class Panels {
       this.edge == null || !model?.legends?.mean ? h('p', { class: 'faint' }, 'Tap a street on the map to see what is known along it.') : profile(network, this.edge, model, trials, study),
       model?.modes?.length > 0 && [h('h2', {}, 'Where the best may be'), this.#table(['place', 'probability', 'expected'],
         model.modes.map((mode) => [[this.page.link(mode.place), `, ${mode.place.words}`], percent(mode.probability), withUnit(mode.mean, unit)]))],
-      model && h('details', {}, h('summary', {}, 'The model in words'), h('pre', {}, model.facts?.join('\n') ?? ''), !isStill && h('p', { class: 'faint' }, `Computed in ${number(model.took, 2)} s from ${model.values} values, ${age(model.age ?? 0)} ago.`)));
+      model && h('details', {}, h('summary', {}, 'The model in words'), h('pre', {}, model.facts?.join('\n') ?? ''), !isStill && h('p', { class: 'faint' }, `Computed in ${number(model.took, 2)} s from ${model.values} values, ${this.page.modelAge()} ago.`)));
   }
 
   #table(heads, rows, label = null) {
