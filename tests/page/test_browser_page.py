@@ -310,3 +310,30 @@ def test_a_missing_browser_is_said_with_the_command(monkeypatch):
         chromium()
     assert ARGUMENTS
     assert until(lambda: True)
+
+
+def test_gps_puts_the_crew_on_the_map_and_orders_its_places(tmp_path, opened):
+    import dataclasses
+
+    positions = np.array([[0, 0], [400, 0], [700, 0], [400, 500]]) + np.array([5e5, 5.6e6])
+    graph = dataclasses.replace(PIPES, positions=positions, crs="EPSG:32632")
+    create(tmp_path, graph)
+    with serving(tmp_path / "leak.journal") as served:
+        for z in (10.0, 290.0):
+            served.live.study.enqueue(("east", z))
+        places = served.client()
+        while len(places.post("/ask", json={"count": 2}).json()["places"]) < 2:
+            pass
+        lon, lat = served.live.study.network.coordinates(graph.points("east", 280.0), crs="EPSG:4326")[0]
+        context = opened(
+            **PHONE, permissions=["geolocation"], geolocation={"longitude": lon, "latitude": lat}
+        )
+        page = entered(context, served.link())
+        page.get_by_role("button", name="Where am I?").tap()
+        becomes(page, "window.netbo.crew.here !== null")
+        first = page.locator(".place").first.inner_text()
+
+        assert page.evaluate("window.netbo.crew.here[1]") == pytest.approx(280.0, abs=0.5)
+        assert "10 m from J2" in first
+        assert "10 m from here" in first
+        assert page.watched.wrong == []

@@ -89,3 +89,7 @@ def await_model(client, n_values):
             return state
         time.sleep(0.05)
     raise AssertionError(f"no model came: {state}")
+
+
+def tell(client, value, key, **said):
+    return client.post("/values", json={"value": value, **said}, headers={"idempotency-key": key})

@@ -118,6 +118,7 @@ class LiveStudy:
     _wake: Event = field(default_factory=Event)
     _ends: Event = field(default_factory=Event)
     _tried: str = ""
+    _asks: dict[str, tuple[int, Future[tuple[list[int], str]]]] = field(default_factory=dict)
     _documents: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -194,6 +195,8 @@ class LiveStudy:
             with self._lock:
                 self.snapshot = done.result()
                 self.version += 1
+                if self.snapshot.marks != self._tried:  # it read the storage before or after we did
+                    self._tried = ""
         elif not self._ends.is_set():
             self._say(f"the model could not be computed: {error}")
             self._tried = "" if isinstance(error, BrokenProcessPool) else self._tried
@@ -222,9 +225,13 @@ class LiveStudy:
         raise StudyError("the process that computes dies at once; see the log of the server")
 
     def hand_out(self, name: str, count: int) -> Future[tuple[list[int], str]]:
-        """Places for a crew until it has so many."""
+        """Places for a crew until it has so many; what is on its way already is not asked for again."""
+        under_way = self._asks.get(name)
+        if under_way is not None and under_way[0] >= count and not under_way[1].done():
+            return under_way[1]
         crew = Crew(name, self.positions.get(name), self.rules.travel_cost, self.rules.radius)
-        return self.submit(_hand_out, crew, count, self.rules)
+        self._asks[name] = count, self.submit(_hand_out, crew, count, self.rules)
+        return self._asks[name][1]
 
     def export(self, suffix: str) -> Future[bytes]:
         """The study as a file for others."""

@@ -287,6 +287,7 @@ async def ask(live: Live, holder: Writer, wanted: Ask, response: Response) -> di
         raise HTTPException(403, f"the crew {holder.name!r} asks for itself, got {name!r}")
     if wanted.here is not None:
         live.positions[name] = _point(live, wanted.here)
+    await asyncio.to_thread(live.refresh)
     reason, held = "", live.held(name)
     if len(held) < wanted.count:
         found = await _prompt(live.hand_out(name, wanted.count))
