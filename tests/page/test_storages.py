@@ -1,22 +1,14 @@
-"""The page on every storage, with another server and a worker on the same study."""
+"""The page on a journal and on a database, with another server and a worker on the same study."""
 
 import pytest
 
 from netbo.studies import Study
-from support.databases import running_postgres
 from support.pages import PIPES, await_model, await_places, serving_study, tell
 
 
-@pytest.fixture(params=["journal", "sqlite", "postgresql"])
+@pytest.fixture(params=["journal", "sqlite"])
 def storage(request, tmp_path):
-    if request.param != "postgresql":
-        yield {"journal": str(tmp_path / "s.journal"), "sqlite": f"sqlite:///{tmp_path / 's.db'}"}[
-            request.param
-        ]
-        return
-    with running_postgres() as server:
-        server.psql("CREATE DATABASE page;")
-        yield server.get_uri(database="page")
+    return {"journal": str(tmp_path / "s.journal"), "sqlite": f"sqlite:///{tmp_path / 's.db'}"}[request.param]
 
 
 def test_two_servers_and_a_worker_share_a_study(storage):

@@ -195,7 +195,7 @@ class PageLines:
         from_head = whole - address.distance < address.distance
         along = whole - address.distance if from_head else address.distance
         end = self._end(row, int(point.edge), from_head=from_head)
-        walked = round(along, 0 if unit == "m" and along >= 1 else 2)
+        walked = round(along, 0 if unit == "m" else 2)
         return f"{length(walked, unit)} from {end}" if walked else f"at {end}"
 
     @cached_property
