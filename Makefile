@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test test-all test-botorch peers lint types contract shape changelog bench fuzz clean clean-cache
+.PHONY: demo test test-all test-page test-botorch peers lint types contract shape changelog bench fuzz clean clean-cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "netbo needs Python 3.11 or later, got " + sys.version.split()[0] + "; try make PYTHON=python3.12"'
@@ -27,10 +27,16 @@ demo: $(VENV)/.netbo
 	$(BIN)/netbo demo
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow and not browser"
 
 test-all: $(VENV)/.test
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) -m "not browser"
+
+# Installs Chromium where that is Debian and root; elsewhere the tests name the command.
+test-page: $(VENV)/.test
+	@if [ -z "$$NETBO_CHROMIUM" ] && ! command -v chromium chromium-browser google-chrome >/dev/null \
+	&& [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -q && apt-get install -y -q chromium; fi
+	OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest tests/page
 
 .venv-botorch/.test: pyproject.toml
 	$(PYTHON) -m venv .venv-botorch
@@ -73,6 +79,7 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/optimizer.py --out benchmarks/results/optimizer.json
 	$(BIN)/python benchmarks/asking.py --out benchmarks/results/asking.json
 	$(BIN)/python benchmarks/tables.py --write
+	$(BIN)/python benchmarks/page.py --out benchmarks/results/page.json
 	$(BIN)/python benchmarks/start.py --out benchmarks/results/start.json
 
 fuzz: $(VENV)/.test

@@ -4,10 +4,18 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from importlib import import_module
+from types import ModuleType
 
 import numpy as np
 
 from netbo.arrays import FloatArray, IntArray
+
+
+def page_layer() -> ModuleType:
+    """The layer that makes pages: it lies above all that has one, so it is found by its name."""
+    return import_module("netbo.page")
+
 
 ROWS = 10  # of a table inside a card
 

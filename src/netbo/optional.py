@@ -32,8 +32,8 @@ def packages_of(extra: str) -> list[str]:
 
     The packages themselves, since they are on an index whether netbo is or not.
 
-    >>> packages_of("plotly")
-    ["'plotly>=5.24'"]
+    >>> packages_of("dask")[0]
+    "'dask>=2024.9'"
     """
     try:
         listed = requires("netbo") or []

@@ -1,5 +1,6 @@
 """An optimizer, a result and a study answer the same questions, and alike."""
 
+import json
 import math
 import subprocess
 import sys
@@ -80,11 +81,11 @@ def test_profiles_and_convergence_are_one_call(make):
     assert_array_equal(lines["best so far"], [1, 1, 1, 1, 1])
 
 
-def test_interactive_figures_are_one_call(make):
-    pytest.importorskip("plotly")
-    figure = make().plot_interactive(title="so far")
+def test_a_page_to_look_around_in_is_one_call(make):
+    found = make()
 
-    assert figure.layout.title.text == "so far"
+    assert "<title>so far</title>" in found.explore(title="so far").html
+    assert "<title>so far</title>" in found.plot_interactive(title="so far").html
 
 
 def test_files_are_one_call(make, tmp_path):
@@ -92,8 +93,11 @@ def test_files_are_one_call(make, tmp_path):
     table, page = found.export(tmp_path / "so-far.csv"), found.write_page(tmp_path / "so-far.html")
 
     assert len(table.read_text().splitlines()) == 1 + len(VALUES)
-    assert "Recommendation" in page.read_text()
-    assert ("stopped" in page.read_text()) is isinstance(found, Result)  # only a run has an end
+    data = json.loads(page.read_text().partition('id="data">')[2].partition("</script>")[0])
+    assert data["state"]["model"]["recommend"]["mean"] == found.recommend().mean
+    assert any(fact.startswith("stopped") for fact in data["state"]["model"]["facts"]) is isinstance(
+        found, Result
+    )
 
 
 def test_answers_need_a_value(make):

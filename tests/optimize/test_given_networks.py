@@ -66,7 +66,7 @@ def test_a_result_answers_in_the_ids_and_the_system_of_its_network(tmp_path):
     assert set(geopandas.read_file(tmp_path / "a.gpkg", layer="field")["edge_id"]) == {"along", "across"}
     page = result.write_page(tmp_path / "a.html").read_text(encoding="utf-8")
     assert "along" in page
-    assert "(&#x27;along&#x27;, 0)" not in page
+    assert '["along", 0]' not in page
     assert "a test" in page  # its report
 
 

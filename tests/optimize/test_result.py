@@ -206,20 +206,6 @@ def test_a_profile_goes_from_place_to_place():
     assert ax.get_ylabel() == "flow"
 
 
-def test_the_interactive_figure_offers_every_view_and_marks_places():
-    figure = result().plot_interactive(title="a run")
-    names = [trace.name for trace in figure.data if trace.name]
-
-    assert [button.label for button in figure.layout.updatemenus[0].buttons] == [
-        "mean",
-        "sd",
-        "acquisition",
-        "probability",
-    ]
-    assert names == ["failed", "observed", "recommended"]
-    assert figure.layout.title.text == "a run"
-
-
 def test_views_are_named():
     with pytest.raises(ParameterError, match="a view must be one of"):
         result().plot(what="variance")

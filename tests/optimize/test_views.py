@@ -4,7 +4,7 @@ from numpy.testing import assert_array_equal
 
 from netbo import FiniteElementSpace, MetricGraph, Optimizer, open_rectangle
 from netbo.errors import ParameterError
-from netbo.optimize.results.figures import VIEWS, density, draw_pages, draw_view, view
+from netbo.optimize.results.figures import VIEWS, density, draw_view, view
 
 
 def optimizer(**options):
@@ -87,13 +87,3 @@ def test_a_profile_of_few_values_has_no_band():
 
     assert [len(ax.collections) for ax in (unsure, sure)] == [0, 1]
     assert unsure.get_title() == "standard deviation: too few values to say"
-
-
-def test_a_page_to_hover_over_has_no_spread_of_fewer_than_five_values():
-    pytest.importorskip("plotly")
-    menus = [draw_pages(few(open_rectangle(), n)).layout.updatemenus[0].buttons for n in (4, 5)]
-
-    assert [[button.label for button in menu] for menu in menus] == [
-        ["mean", "acquisition", "probability"],
-        ["mean", "sd", "acquisition", "probability"],
-    ]

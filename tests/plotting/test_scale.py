@@ -1,7 +1,5 @@
 """Scale bars tell the truth, arrows point north, labels cover neither each other nor their places."""
 
-import dataclasses
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -156,11 +154,8 @@ def test_places_that_are_next_have_the_numbers_under_which_they_are_told():
     optimizer = Optimizer(star(3), noise=0.01, design=2)
     optimizer.tell(optimizer.ask(2), [0.1, 0.4])
     optimizer.ask(3)
-    figure = optimizer.plot_interactive(title="a<b")
 
     assert [text.get_text() for text in optimizer.plot().texts] == ["2", "3", "4"]
-    assert [each.text for each in figure.layout.annotations] == ["2", "3", "4"]
-    assert figure.layout.title.text == "a&lt;b"
 
 
 def test_two_pictures_can_share_their_colours():
@@ -170,37 +165,3 @@ def test_two_pictures_can_share_their_colours():
     bars = [optimizer.plot(norm=shared, what=what).figure.axes[1] for what in ("mean", "probability")]
 
     assert all(tuple(bar.get_ylim()) == (-3.0, 7.0) for bar in bars)
-
-
-# The page to hover over
-
-
-def test_title_menu_colour_bar_and_legend_have_rooms_of_their_own():
-    """All are placed in pixels from the plan's edges, within the margins: nothing depends on the width."""
-    graph = square(unit="m", crs="EPSG:32633")
-    marks = {"observed": graph.points(0, [1.0, 5.0])}
-    figure = plotting.draw_interactive(
-        graph, {"mean": lambda x: x.z, "sd": lambda x: x.z}, points=marks, title="Where?"
-    )
-    layout = figure.layout
-    plan = layout.height - layout.margin.t - layout.margin.b
-    title_top = (1 - layout.title.y) * layout.height
-    bars = [trace.marker.colorbar for trace in figure.data if trace.marker and trace.marker.showscale]
-
-    assert title_top + 25 < layout.margin.t - 40  # the menu is 33 pixels high and stands on the plan
-    assert layout.updatemenus[0].yanchor == "bottom"
-    assert {bar.orientation for bar in bars} == {"h"}
-    assert -layout.legend.y * plan >= 60  # the bar with its title and numbers
-    assert layout.margin.b - -layout.legend.y * plan >= 45  # two rows of a legend
-
-
-def test_the_page_has_a_scale_bar_too():
-    graph = dataclasses.replace(square(unit="m<b>"), crs=None)
-    figure = plotting.draw_interactive(graph, {"mean": lambda x: x.z})
-    (bar,) = [trace for trace in figure.data if trace.mode == "lines+text"]
-
-    assert bar.text[1] == " 200 m&lt;b&gt;"
-    assert bar.x[1] - bar.x[0] == 200.0
-    assert not any(
-        trace.mode == "lines+text" for trace in plotting.draw_interactive(square(), {"z": lambda x: x.z}).data
-    )

@@ -24,7 +24,7 @@ from netbo.arrays import FloatArray
 from netbo.checks import explained
 from netbo.errors import NetworkWarning, PointError
 from netbo.geometry import Address, Addresses, MetricGraph, Point, Points, graph_facts, thumbnail
-from netbo.notebook import card
+from netbo.notebook import card, page_layer
 from netbo.wording import counted
 
 
@@ -74,6 +74,21 @@ class Network:
     def _repr_html_(self) -> str:
         facts = [("source", self.report.source), *graph_facts(self.graph)]
         return card("Network", facts, picture=thumbnail(self.graph), warnings=self.report.warnings)
+
+    def explore(self, *, title: str | None = None) -> Any:
+        """The network and what was found in it as a page to look around in; a notebook shows it.
+
+        Parameters
+        ----------
+        title : str, optional
+            Of the page.
+
+        Returns
+        -------
+        Explored
+            Its `write_html(path)` writes the page.
+        """
+        return page_layer().explore(self, title=title)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

@@ -82,6 +82,7 @@ EXAMPLES = {  # of commands by module and name, in an order in which they can be
     ],
     "study_files.plot": ["netbo study plot map.png --what sd --name noise"],
     "study_files.repair": ["netbo study repair noise.journal"],
+    "serve.serve": ["netbo study serve --demo", "netbo study serve --crew north --crew south --name noise"],
     "study_list.describe": ["netbo study describe --title 'Leaks in zone 3' --value-unit dB --name noise"],
     "study_list.list": ["netbo study list", "netbo study list --storage noise.journal --csv"],
 }
@@ -286,6 +287,7 @@ study.add(
     enqueue="Put a place of your own in line.",
     status="How the study stands.",
 )
+study.add("serve", serve="Serve a live map for crews and managers.")
 study.add(
     "study_files",
     export="Write tables, maps and pages.",

@@ -14,6 +14,7 @@ import numpy as np
 from netbo.checks import explained
 from netbo.errors import ParameterError
 from netbo.geometry import Point, Points
+from netbo.notebook import page_layer
 from netbo.optimize.arguments import as_sign
 from netbo.optimize.eligibility import places_of
 from netbo.optimize.maximizer import (
@@ -464,24 +465,22 @@ class Answers:
         said = value_label(label, optimizer.value_unit)
         return draw_convergence(values, ax, direction=optimizer.direction, reference=reference, label=said)
 
-    def plot_interactive(self, *, title: str | None = None) -> Any:
-        """Interactive map to hover over: edge, distance, mean, sd, acquisition, probability.
-
-        Needs the extra 'plotly'.
+    def explore(self, *, title: str | None = None) -> Any:
+        """The page to look around in: a map with four views, tables, how sure; a notebook shows it.
 
         Parameters
         ----------
         title : str, optional
-            Of the figure.
+            Of the page.
 
         Returns
         -------
-        plotly Figure
-            Its `write_html(path)` makes a page.
+        Explored
+            Its `write_html(path)` writes the page.
         """
-        from netbo.optimize.results.figures import draw_pages  # noqa: PLC0415 - needs matplotlib
+        return page_layer().explore(self, title=title)
 
-        return draw_pages(self.optimizer, title=title or self.title)
+    plot_interactive = explore  # its earlier name, until 1.0
 
     def export(
         self, path: str | Path, network: Network | None = None, *, max_piece: float | None = None
@@ -519,7 +518,7 @@ class Answers:
         title: str | None = None,
         label: str | None = None,
     ) -> Path:
-        """One HTML file with summary, maps, convergence, tables and settings; it refers to nothing outside.
+        """The page in one HTML file: map, tables, how sure, history, settings; it refers to nothing outside.
 
         Parameters
         ----------
@@ -537,9 +536,8 @@ class Answers:
         Path
             The file.
         """
-        from netbo.optimize.results.page import write_page  # noqa: PLC0415 - needs matplotlib
-
-        return write_page(self, path, network, title=title, label=label)
+        written: Path = page_layer().write_page(self, path, network, title=title, label=label)
+        return written
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -73,6 +73,8 @@ class Told:
     value: float | None  # None: it failed
     noise: float | None
     note: str = ""
+    key: str | None = None  # the user's name of the measurement, under which it is told once
+    by: str = ""  # who said so
 
 
 class History:

@@ -5,14 +5,11 @@ composed by calling several:
 
     ax = draw_field(graph, posterior.mean, label="pressure (bar)")
     draw_points(graph, observations.points, ax)
-
-`draw_interactive` makes a page to hover over instead; it needs plotly.
 """
 
 from netbo.plotting.diagnostics import draw_calibration, draw_convergence, draw_regret
 from netbo.plotting.field import draw_field, draw_stretches
 from netbo.plotting.network import draw_edge_ids, draw_labels, draw_network, draw_points
-from netbo.plotting.plotly import draw_interactive
 from netbo.plotting.profile import draw_profile
 from netbo.plotting.scale import draw_legend, draw_scale
 
@@ -21,7 +18,6 @@ __all__ = [
     "draw_convergence",
     "draw_edge_ids",
     "draw_field",
-    "draw_interactive",
     "draw_labels",
     "draw_legend",
     "draw_network",

@@ -82,6 +82,8 @@ class TrialRecord:
     stands_for: int | None = None  # the trial whose point it took over
     key: int = -1  # its number in the storage
     own_key: str | None = None  # the user's name of the measurement, under which it is told once
+    told_key: str | None = None  # the same of a value that was told for a suggestion
+    told_by: str = ""  # who told it, if that was said
 
 
 Record = TrialRecord  # the former name, until 1.0
@@ -181,6 +183,8 @@ def with_outcome(record: TrialRecord, told: Mapping[str, Any], points: PointCach
         value=float(value) if is_value else None,  # type: ignore[arg-type]
         noise=float(noise) if _is_finite(noise) and noise > 0 else None,  # type: ignore[arg-type, operator]
         note=note,
+        told_key=told["key"] if isinstance(told.get("key"), str) else record.told_key,
+        told_by=told["by"] if isinstance(told.get("by"), str) else record.told_by,
     )
 
 
@@ -271,7 +275,7 @@ def apply_corrections(
             told = with_outcome(record, correction, points)
             noise = record.noise if told.noise is None else told.noise
             note = record.note if is_told else ""  # why it failed is no longer so
-            record = replace(told, noise=noise, point=record.point, note=note)
+            record = replace(told, noise=noise, point=record.point, note=note, told_by=record.told_by)
         elif kind == WITHDRAW and record.state is State.OBSERVED:
             record = replace(record, state=State.WITHDRAWN)
         elif kind == NOTE:

@@ -409,8 +409,9 @@ class Study(Described):
 
     @explained
     def tell(
-        self, suggestion: Suggestion | int, value: Any, noise: Any = None, at: Any = None, *, note: str = ""
-    ) -> int:
+        self, suggestion: Suggestion | int, value: Any, noise: Any = None, at: Any = None, *, note: str = "",
+        key: str | None = None, by: str = "",
+    ) -> int:  # fmt: skip
         """Record the outcome of a suggestion; it is in the storage when this returns.
 
         A value for a trial that was cancelled, or whose lease ran out, counts all the same.
@@ -427,6 +428,10 @@ class Study(Described):
             Where it was measured, if not where it was asked for.
         note : str
             Remark for the record.
+        key : str, optional
+            Your name of this value: told again under it, as after a lost reply, it is not told twice.
+        by : str
+            Who says so.
 
         Returns
         -------
@@ -447,10 +452,12 @@ class Study(Described):
         >>> study.records[number].point.distance
         0.5
         """
-        told = as_told(value, noise, as_note(note))
+        told = replace(as_told(value, noise, as_note(note)), key=key, by=as_note(by))
         point = None if at is None else self.place(at)
         with self._lock:
             record = self._record(suggestion)
+            if key and record.told_key == key and told.value in self._values(record):
+                return record.id
             if record.state in _OPEN:
                 try:
                     self.trial_store.tell(record, told, point)
@@ -466,6 +473,10 @@ class Study(Described):
             self._tell_late(record, told, point)
         return record.id
 
+    def _values(self, record: TrialRecord) -> tuple[float | None, ...]:
+        """The value of a trial now, and as it was first told."""
+        return record.value, self.trial_store.first_value(record)
+
     def _tell_late(self, record: TrialRecord, told: Told, point: Point | None) -> None:
         if record.state not in _CLOSED:
             raise ObservationError(
@@ -476,37 +487,47 @@ class Study(Described):
 
     @explained
     def add_observation(
-        self, place: Any, value: Any, noise: Any = None, *, note: str = "", key: str | None = None
+        self,
+        place: Any,
+        value: Any,
+        noise: Any = None,
+        *,
+        note: str = "",
+        key: str | None = None,
+        by: str = "",
     ) -> int:
         """Record a measurement that was never asked for; arguments as for `tell`, returns the id.
 
         Under a key of your own, such as the number of a sample, it is recorded once however often it is told.
         """
-        told, point = as_told(value, noise, as_note(note)), self.place(place)
+        told, point = replace(as_told(value, noise, as_note(note)), by=as_note(by)), self.place(place)
         with self._lock:
             store = self.trial_store
             return store.add_observation(point, told)[0] if key is None else store.add_once(point, told, key)
 
     @explained
-    def correct(self, suggestion: Suggestion | int, value: Any, noise: Any = None) -> None:
+    def correct(self, suggestion: Suggestion | int, value: Any, noise: Any = None, *, by: str = "") -> None:
         """Replace the value of a trial that was told; the old one stays in the storage."""
         told = as_told(value, noise)
         if told.value is None:
             raise ObservationError(f"a correction must be a number, got {value!r}; try withdraw(id)")
         said = {"value": told.value} | ({} if told.noise is None else {"noise": told.noise})
-        self._change(suggestion, CORRECT, TOLD_STATES, **said)
+        self._change(suggestion, CORRECT, TOLD_STATES, by, **said)
 
     @explained
-    def withdraw(self, suggestion: Suggestion | int) -> None:
+    def withdraw(self, suggestion: Suggestion | int, *, by: str = "") -> None:
         """Withdraw a value: it stays in the record and is no longer modelled."""
-        self._change(suggestion, WITHDRAW, (State.OBSERVED,))
+        self._change(suggestion, WITHDRAW, (State.OBSERVED,), by)
 
     @explained
-    def note(self, suggestion: Suggestion | int, text: str) -> None:
+    def note(self, suggestion: Suggestion | int, text: str, *, by: str = "") -> None:
         """Set the note of any trial."""
-        self._change(suggestion, NOTE, tuple(State), note=as_note(text))
+        self._change(suggestion, NOTE, tuple(State), by, note=as_note(text))
 
-    def _change(self, suggestion: Suggestion | int, kind: str, allowed: Iterable[State], **said: Any) -> None:
+    def _change(
+        self, suggestion: Suggestion | int, kind: str, allowed: Iterable[State], by: str, **said: Any
+    ) -> None:
+        said |= {"by": as_note(by)} if by else {}
         with self._lock:
             record = self._record(suggestion)
             if record.state not in allowed:

@@ -74,6 +74,10 @@ class TrialStore:
             return self.records()[number]
         return stored.apply_corrections(self._read(trial), mine, self._points)
 
+    def changes(self) -> dict[int, list[stored.Correction]]:
+        """What was said of trials later, as it was written, in its order."""
+        return stored.read_corrections(self.storage.get_study_user_attrs(self.study_id))
+
     def first_value(self, record: stored.TrialRecord) -> float | None:
         """The value as it was first told: a correction leaves it."""
         values = self.storage.get_trial(record.key).values
@@ -125,7 +129,7 @@ class TrialStore:
         """Insert a finished trial that was never asked for, under a key of the user's if there is one."""
         state = TrialState.FAIL if told.value is None else TrialState.COMPLETE
         place: dict[str, Any] = {"asked": False} if key is None else {"asked": False, "key": key}
-        outcome = {stored.TOLD: self._outcome(told, None)} if told.noise is not None or told.note else {}
+        outcome = {stored.TOLD: self._outcome(told, None)} if _says_more(told) else {}
         return self._insert_at(point, state, outcome, place, told.value)
 
     def add_once(self, point: Point, told: Told, key: str) -> int:
@@ -209,7 +213,7 @@ class TrialStore:
 
     def tell(self, record: stored.TrialRecord, told: Told, at: Point | None = None) -> None:
         """Write the outcome of a trial; noise, note and point first, with the value, so that none is lost."""
-        if told.noise is not None or told.note or at is not None:
+        if _says_more(told) or at is not None:
             self.storage.set_trial_user_attr(record.key, stored.TOLD, self._outcome(told, at))
         self.finish(record, told.value)
 
@@ -248,11 +252,14 @@ class TrialStore:
         outcome: dict[str, Any] = {"value": told.value, "time": self.clock.now()}
         if told.noise is not None:
             outcome["noise"] = told.noise
-        if told.note:
-            outcome["note"] = told.note
+        outcome |= {name: said for name in ("note", "key", "by") if (said := getattr(told, name))}
         if at is not None:
             outcome["at"] = {"edge": int(at.edge), **_place(at, {})}
         return outcome
+
+
+def _says_more(told: Told) -> bool:
+    return told.noise is not None or bool(told.note or told.key or told.by)
 
 
 def _place(point: Point, attributes: dict[str, Any]) -> dict[str, Any]:

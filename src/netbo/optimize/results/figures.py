@@ -16,7 +16,6 @@ from netbo.optimize.maximizer import MaximizerDensity
 from netbo.optimize.summary import doubt_of, marked_places
 from netbo.plotting import (
     draw_field,
-    draw_interactive,
     draw_labels,
     draw_legend,
     draw_network,
@@ -135,24 +134,6 @@ def next_places(optimizer: Optimizer) -> tuple[Points, list[str]]:
     """The first pending places, and the numbers under which they are told."""
     pending = optimizer.history.pending[:MOST_NUMBERED]
     return places_of(pending, optimizer.graph), [str(trial.id) for trial in pending]
-
-
-def draw_pages(optimizer: Optimizer, *, title: str | None = None) -> Any:
-    """An interactive figure of mean, standard deviation, acquisition and probability; needs plotly.
-
-    Of fewer values than tell it, the standard deviation is left out.
-    """
-    fields = {what: view(optimizer, what).function for what in VIEWS}
-    if not density(optimizer).has_length:
-        del fields["probability"]
-    if doubt_of(optimizer):
-        del fields["sd"]
-    units = {} if optimizer.value_unit is None else dict.fromkeys(("mean", "sd"), optimizer.value_unit)
-    numbers = next_places(optimizer)[1]
-    return draw_interactive(
-        optimizer.graph, fields, points=marked_places(optimizer), units=units,
-        labels={"next": numbers} if numbers else None, title=title,
-    )  # fmt: skip
 
 
 def _mark(name: str, count: int, what: str) -> dict[str, Any]:
