@@ -12,9 +12,9 @@ from netbo.checks import explained_class, is_whole
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.geometry import MetricGraph, Points, distinct_places, place_keys
+from netbo.optimize.intervals import CandidatePieces
 from netbo.optimize.search_space import (
     RESOLUTION,
-    CandidatePieces,
     Forbidden,
     Nodes,
     Scores,

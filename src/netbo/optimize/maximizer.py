@@ -16,7 +16,8 @@ from netbo.checks import explained
 from netbo.errors import NumericalError, ParameterError
 from netbo.geometry import PLACE_TOLERANCE, MetricGraph, Point, Points, along_edges, thumbnail
 from netbo.notebook import ROWS, card, table
-from netbo.optimize.search_space import CandidatePieces, SearchSpace
+from netbo.optimize.intervals import CandidatePieces
+from netbo.optimize.search_space import SearchSpace
 from netbo.posterior import Surrogate
 from netbo.wording import counted
 
