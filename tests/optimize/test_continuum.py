@@ -486,3 +486,14 @@ def test_a_maximum_at_a_dead_end_is_narrowed_down_to_it():
     found = search.maximize(lambda x: x.z - 2.0 * (x.z == graph.lengths[x.edge]), everywhere)
 
     assert graph.lengths[found.edge[0]] - found.z[0] <= 1e-5 * graph.lengths[found.edge[0]]
+
+
+def test_what_an_arm_stands_for_ends_at_its_junction():
+    """A stretch to search that begins at an arm holds the junction, for whoever walks it."""
+    graph = netbo.star(3)
+    search = Continuum(graph, arms=True)
+    is_arm = np.arange(len(search.points)) >= len(search.grid.points)
+    starts = search.pieces.start[is_arm[search.pieces.owner]]
+
+    assert len(starts) == 3
+    assert (starts <= 1e-9 * graph.lengths.max()).all()

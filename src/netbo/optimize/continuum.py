@@ -102,6 +102,7 @@ USUAL_POINTS = 1_000
 LEAST_CELLS = 3  # of an edge: two grid points inside it
 N_BRACKETS = 24  # peaks of the grid that are narrowed down
 BESIDE = 1e-3  # of an edge: how far a point on an arm is from its junction
+AT_JUNCTION = 1e-6  # of that: what the junction itself stands for
 FORBIDDEN = -1  # in place of the number of a point
 LEAST_GAIN = 1e-12  # of the spread of the scores: a place off the grid must gain more than rounding
 
@@ -302,8 +303,8 @@ def _with_arms(
 ) -> tuple[CandidatePieces, Points]:
     """A point on every arm of the junctions, just beside them, and what both stand for.
 
-    It takes over the half of a cell that was the junction's, but for what lies nearer to the junction. Where
-    that is forbidden there is no point.
+    It takes over the half of a cell that was the junction's, which is left with next to nothing: what is
+    likely on an arm is listed up to the junction. Where that is forbidden there is no point.
     """
     graph = space.graph
     off = _off_junctions(space)
@@ -314,14 +315,15 @@ def _with_arms(
     wide, far = pieces.end[tail] > off_tail, pieces.start[ends] < pieces.end[ends] - off_head
     tail, off_tail, ends, off_head = tail[wide], off_tail[wide], ends[far], off_head[far]
     start, end = pieces.start.copy(), pieces.end.copy()
-    end[tail], start[ends] = off_tail / 2, pieces.end[ends] - off_head / 2
+    own_tail, own_head = AT_JUNCTION * off_tail, AT_JUNCTION * off_head
+    end[tail], start[ends] = own_tail, pieces.end[ends] - own_head
     split = np.concatenate([tail, ends])
     arms = Points(pieces.edge[split], np.concatenate([off_tail, pieces.end[ends] - off_head]), graph=graph)
     parts = (
         (pieces.owner, n_points + np.arange(len(split))),
         (pieces.edge, pieces.edge[split]),
-        (start, np.concatenate([off_tail / 2, pieces.start[ends]])),
-        (end, np.concatenate([pieces.end[tail], pieces.end[ends] - off_head / 2])),
+        (start, np.concatenate([own_tail, pieces.start[ends]])),
+        (end, np.concatenate([pieces.end[tail], pieces.end[ends] - own_head])),
     )
     return CandidatePieces(*(np.concatenate(each) for each in parts)), arms
 
