@@ -306,14 +306,20 @@ def test_many_candidates_are_sifted_without_losing_the_best(monkeypatch, rng, no
     assert np.all(found >= exact - 1e-9 * np.abs(exact) - 1e-2)  # draws may exceed what they estimate
 
 
+SHORT_WAYS = {
+    "exact": lambda graph: netbo.whittle_matern(graph, Matern(1.5, range=1.0, sigma=2.0)),
+    "dense": lambda graph: netbo.euclidean_matern(graph, nu=1.5, range=1.0).rescaled(sigma=2.0),
+}
+
+
 @pytest.mark.parametrize("mean", [0.3, ESTIMATED])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_moments_with_places_are_mean_variance_and_covariance(rng, mean, sign):
-    """The shorter way of an exact posterior against three questions."""
+@pytest.mark.parametrize("make", SHORT_WAYS.values(), ids=SHORT_WAYS)
+def test_moments_with_places_are_mean_variance_and_covariance(rng, mean, sign, make):
+    """The shorter way of exact and dense posteriors against three questions."""
     graph = contract_graph()
     data = Observations(netbo.uniform_points(graph, 12, rng), rng.standard_normal(12))
-    prior = netbo.whittle_matern(graph, Matern(1.5, range=1.0, sigma=2.0))
-    exact = netbo.condition(prior, data, regularization=0.1, mean=mean)
+    exact = netbo.condition(make(graph), data, regularization=0.1, mean=mean)
     posterior = exact if sign > 0 else Negated(exact)
     x, places = netbo.uniform_points(graph, 50, rng), data.points[[3, 1, 7, 8, 2]]
     joint, plain = joint_with(posterior, places), PlainJoint(posterior, places)

@@ -75,10 +75,10 @@ def _from_sources(
     """Distances from distinct sources to all points y; those beyond the limit may be inf."""
     links, nodes = _sources(graph, vertex, edge, z)
     reach = dijkstra(links, directed=True, indices=nodes, limit=limit)  # (n_sources, n_vertices + n_inside)
-    paths = np.minimum(
-        reach[:, graph.tails[y.edge]] + y.z,
-        reach[:, graph.heads[y.edge]] + (graph.lengths[y.edge] - y.z),
-    )
+    paths, by_head = reach[:, graph.tails[y.edge]], reach[:, graph.heads[y.edge]]
+    paths += y.z
+    by_head += graph.lengths[y.edge] - y.z
+    np.minimum(paths, by_head, out=paths)
     source, target = np.nonzero(edge[:, None] == y.edge)
     paths[source, target] = np.minimum(paths[source, target], np.abs(z[source] - y.z[target]))
     return np.asarray(paths)

@@ -2,16 +2,19 @@
 
 import math
 import warnings
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotrs
 
-from netbo.arrays import FloatArray
+from netbo.arrays import FloatArray, IntArray
 from netbo.errors import AccuracyWarning, NumericalError, ParameterError
 from netbo.geometry import Points
 from netbo.posterior.base import EvidenceDerivatives, EvidenceTerms, Gradient, Posterior
+from netbo.posterior.joint import Joint, PlainJoint
 from netbo.posterior.observations import Observations
 from netbo.priors import DensePrior, KernelPrior, Prior, gaussian_samples
 
@@ -19,7 +22,7 @@ SAFETY = 1.5  # between the error that a rational fit reports and that of a kern
 WORTH_A_WORD = 0.01  # of a log evidence: models are compared by differences of 1
 
 
-class _Targets:
+class Targets:
     """Points asked about and what they have to do with the observations."""
 
     def __init__(self, x: Points, covariance: FloatArray, cholesky: FloatArray) -> None:
@@ -29,7 +32,9 @@ class _Targets:
     @cached_property
     def whitened(self) -> FloatArray:
         """L^-1 k(x), (n, len(x))."""
-        whitened: FloatArray = solve_triangular(self._cholesky, self.covariance.T, lower=True)
+        whitened: FloatArray = solve_triangular(
+            self._cholesky, self.covariance.T, lower=True, check_finite=False
+        )
         return whitened
 
 
@@ -40,7 +45,7 @@ class DensePosterior(Posterior):
     """
 
     prior: DensePrior
-    _last: _Targets | None = None
+    _last: Targets | None = None
 
     @cached_property
     def kernel(self) -> FloatArray:
@@ -50,11 +55,15 @@ class DensePosterior(Posterior):
     @cached_property
     def cholesky(self) -> FloatArray:
         """Lower factor of T, (n, n); what lies above its diagonal has no meaning."""
-        return _factored(self.kernel + np.diag(self.noise), self)
+        T = self.kernel.copy()
+        T.flat[:: len(T) + 1] += self.noise
+        return _factored(T, self)
 
     def _solve(self, values: FloatArray) -> FloatArray:
         """T^-1 values."""
-        solution: FloatArray = cho_solve((self.cholesky, True), values)
+        if not len(values):
+            return values
+        solution: FloatArray = dpotrs(self.cholesky, values, lower=1)[0]
         return solution
 
     @cached_property
@@ -95,29 +104,30 @@ class DensePosterior(Posterior):
         """1' T^-1 1."""
         return float(self.dual_of_ones.sum())
 
-    def _targets(self, x: Points) -> _Targets:
+    def targets(self, x: Points) -> Targets:
+        """Covariances of points with the observations; the last ones are kept."""
         last = self._last
         if last is None or last.x is not x:
-            last = _Targets(x, self.prior.covariance(x, self.observations.points), self.cholesky)
+            last = Targets(x, self.prior.covariance(x, self.observations.points), self.cholesky)
             self._last = last
         return last
 
     def field_mean(self, x: Points) -> FloatArray:
         """k(x)' T^-1 (y - m), (n,)."""
-        return self._targets(x).covariance @ self.dual
+        return self.targets(x).covariance @ self.dual
 
     def field_of_ones(self, x: Points) -> FloatArray:
         """k(x)' T^-1 1, (n,)."""
-        return self._targets(x).covariance @ self.dual_of_ones
+        return self.targets(x).covariance @ self.dual_of_ones
 
     def field_variance(self, x: Points) -> FloatArray:
         """k(x, x) - k(x)' T^-1 k(x), (n,)."""
-        reduction: FloatArray = np.einsum("ij,ij->j", *(self._targets(x).whitened,) * 2)
+        reduction: FloatArray = np.einsum("ij,ij->j", *(self.targets(x).whitened,) * 2)
         return self.prior.variance(x) - reduction
 
     def field_covariance(self, x: Points, y: Points) -> FloatArray:
         """k(x, y) - k(x)' T^-1 k(y), (n, m)."""
-        return self.prior.covariance(x, y) - self._targets(x).whitened.T @ self._targets(y).whitened
+        return self.prior.covariance(x, y) - self.targets(x).whitened.T @ self.targets(y).whitened
 
     def field_deviations(self, x: Points, rng: np.random.Generator, n: int) -> FloatArray:
         """n draws of the field minus its mean, (n, len(x))."""
@@ -133,8 +143,16 @@ class DensePosterior(Posterior):
         t = len(self.observations)
         paths = self.prior.sample(Points.concatenate([self.observations.points, x]), rng, n)
         measured = paths[:, :t] + np.sqrt(self.noise) * rng.standard_normal((n, t))
-        explained: FloatArray = (self._targets(x).covariance @ self._solve(measured.T)).T
+        explained: FloatArray = (self.targets(x).covariance @ self._solve(measured.T)).T
         return paths[:, t:] - explained
+
+    def joint_with(self, places: Points) -> Joint:
+        """Moments of candidates jointly with some places, at best observed ones."""
+        known = self.observations.points
+        same = (places.edge[:, None] == known.edge) & (places.z[:, None] == known.z)
+        if not (len(places) and same.any(axis=1).all()):
+            return PlainJoint(self, places)
+        return DenseJoint(self, places, np.argmax(same, axis=1))
 
     def information_gain(self) -> float:
         """Mutual information of data and field (rmk:maximin design)."""
@@ -218,6 +236,81 @@ class DensePosterior(Posterior):
         return other
 
 
+# Moments of candidates and their covariances with some observed places.
+
+
+@dataclass(frozen=True, eq=False)
+class DenseJoint:
+    """Some observed places."""
+
+    posterior: DensePosterior
+    places: Points
+    rows: IntArray  # an observation at each place
+
+    @cached_property
+    def whitened(self) -> FloatArray:
+        """L^-1 k(places), (n, k)."""
+        posterior = self.posterior
+        whitened: FloatArray = solve_triangular(
+            posterior.cholesky, posterior.kernel[:, self.rows], lower=True, check_finite=False
+        )
+        return whitened
+
+    @cached_property
+    def open_means(self) -> FloatArray:
+        """What the data leave open of an estimated mean at the places, (k,)."""
+        posterior = self.posterior
+        return np.asarray(1 - posterior.kernel[self.rows] @ posterior.dual_of_ones)
+
+    @cached_property
+    def covariance(self) -> FloatArray:
+        """Of the values at the places, (k, k)."""
+        return self.at(self.places).covariance(len(self.places))
+
+    def at(self, x: Points) -> "DenseCandidates":
+        """The candidates."""
+        return DenseCandidates(self, self.posterior.targets(x))
+
+
+@dataclass(frozen=True, eq=False)
+class DenseCandidates:
+    """Candidates and their covariances with all observations."""
+
+    joint: DenseJoint
+    targets: Targets
+
+    @cached_property
+    def _open_means(self) -> FloatArray:
+        return np.asarray(1 - self.targets.covariance @ self.joint.posterior.dual_of_ones)
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        """Of the candidates, (n,)."""
+        posterior = self.joint.posterior
+        return np.asarray(posterior.estimated_mean + self.targets.covariance @ posterior.dual)
+
+    @cached_property
+    def variance(self) -> FloatArray:
+        """Of the candidates, (n,)."""
+        posterior, whitened = self.joint.posterior, self.targets.whitened
+        variance = posterior.prior.variance(self.targets.x) - np.einsum("ij,ij->j", whitened, whitened)
+        if posterior.mean_is_open:
+            variance = variance + self._open_means**2 / posterior.mean_precision
+        return np.asarray(np.maximum(variance, 0.0))
+
+    def covariance(self, n: int, part: IntArray | None = None) -> FloatArray:
+        """Of some candidates, or of all, with the first n places, (len(part), n)."""
+        joint, targets = self.joint, self.targets
+        known, whitened = targets.covariance, targets.whitened
+        if part is not None:
+            known, whitened = known[part], whitened[:, part]
+        covariance: FloatArray = known[:, joint.rows[:n]] - whitened.T @ joint.whitened[:, :n]
+        if joint.posterior.mean_is_open:
+            open_means = self._open_means if part is None else self._open_means[part]
+            covariance += np.outer(open_means, joint.open_means[:n] / joint.posterior.mean_precision)
+        return covariance
+
+
 def _kernel_error(prior: Prior) -> float:
     """Of a covariance, relative to the variance."""
     return float(getattr(prior, "error", 0.0))
@@ -225,11 +318,12 @@ def _kernel_error(prior: Prior) -> float:
 
 def _factored(matrix: FloatArray, posterior: DensePosterior) -> FloatArray:
     """Lower factor of the T of a posterior, or of what earlier observations leave of it."""
-    try:
-        factor: FloatArray = cho_factor(matrix, lower=True)[0]
-    except np.linalg.LinAlgError as cause:
+    if not len(matrix):
+        return matrix
+    factor, stopped = dpotrf(matrix, lower=1, clean=0)
+    if stopped or not math.isfinite(factor[-1, -1]):  # what is no number goes on to the last pivot
         raise NumericalError(
             f"K + Lambda is not positive definite (n={len(posterior.observations)}, smallest noise "
             f"{posterior.noise.min():.3g}, sigma^2 {posterior.prior.sigma**2:.3g}); raise the noise variance"
-        ) from cause
-    return factor
+        )
+    return np.asarray(factor)

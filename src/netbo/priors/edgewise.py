@@ -5,6 +5,7 @@ junctions: values jump from one edge to the next however near the places are.
 """
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
@@ -23,6 +24,7 @@ LARGEST_NETWORK = 700  # edges: a table of levels has as many numbers as there a
 LEVELS_ALPHA = 0.5  # of the field whose values at the middles of edges are the levels: nu = 1/2
 PROFILE_NU = 1.5  # of the profile along an edge
 RANGES = np.geomspace(0.01, 10.0, 14)  # of tables, in diameters: where fits look
+LOG_RANGES = np.log(RANGES).tolist()
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,7 @@ class Levels:
 
     graph: MetricGraph
     _known: dict[int, FloatArray] = field(default_factory=dict, repr=False)
+    _pairs: list["Pairs"] = field(default_factory=list, repr=False)
 
     def __reduce__(self) -> tuple[type["Levels"], tuple[MetricGraph]]:
         return Levels, (self.graph,)  # a copy starts empty: tables are quickly made
@@ -40,22 +43,67 @@ class Levels:
         graph = self.graph
         return Points(np.arange(graph.n_edges), graph.lengths / 2, graph=graph)
 
-    def _table(self, index: int) -> FloatArray:
+    def table(self, index: int) -> FloatArray:
+        """Correlations at one of the ranges, (E, E)."""
         if index not in self._known:
             matern = Matern(LEVELS_ALPHA, range=RANGES[index] * self.graph.diameter, sigma=1.0)
             exact = whittle_matern(self.graph, matern, constant_variance=True)
             self._known[index] = exact.covariance(self._middles, self._middles)
         return self._known[index]
 
-    def about(self, range_: float) -> tuple[FloatArray, FloatArray, float, float]:
-        """The tables of the next shorter and longer range, the share of the latter, and how fast it grows."""
-        logs, at = np.log(RANGES), math.log(range_ / self.graph.diameter)
-        low = int(np.clip(np.searchsorted(logs, at, side="right") - 1, 0, len(logs) - 2))
-        growth = 1 / (logs[low + 1] - logs[low])
-        share = growth * (at - logs[low])
+    def near(self, range_: float) -> tuple[int, float, float]:
+        """Number of the table of the next shorter range, the share of the next one, and how fast it grows."""
+        at = math.log(range_ / self.graph.diameter)
+        low = min(max(bisect_right(LOG_RANGES, at) - 1, 0), len(LOG_RANGES) - 2)
+        growth = 1 / (LOG_RANGES[low + 1] - LOG_RANGES[low])
+        share = growth * (at - LOG_RANGES[low])
         if not 0 <= share <= 1:  # beyond the tables nothing changes any more
-            share, growth = np.clip(share, 0.0, 1.0), 0.0
-        return self._table(low), self._table(low + 1), float(share), float(growth)
+            return low, min(max(share, 0.0), 1.0), 0.0
+        return low, share, growth
+
+    def between(self, x: Points, y: Points, profile: float) -> "Pairs":
+        """The pairs of points; those of one set with itself are kept, since a fit asks again and again."""
+        kept = self._pairs
+        if kept and kept[0].x is x and kept[0].y is y and kept[0].profile == profile:
+            return kept[0]
+        pairs = Pairs(self, x, y, profile)
+        if x is y:
+            kept[:] = [pairs]
+        return pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """What pairs of points have to do with each other, whatever range and sigma."""
+
+    levels: Levels
+    x: Points
+    y: Points
+    profile: float
+    _known: dict[int, FloatArray] = field(default_factory=dict, repr=False)
+
+    def among(self, range_: float) -> tuple[FloatArray, FloatArray, float, float]:
+        """Correlations at the next shorter and longer range, (n, m), and what `Levels.near` says."""
+        low, share, growth = self.levels.near(range_)
+        return self._correlations(low), self._correlations(low + 1), share, growth
+
+    def _correlations(self, index: int) -> FloatArray:
+        if index not in self._known:
+            self._known[index] = self.levels.table(index)[np.ix_(self.x.edge, self.y.edge)]
+        return self._known[index]
+
+    @cached_property
+    def along(self) -> FloatArray:
+        """Correlation of the shares of their edges, (n, m)."""
+        lengths = self.levels.graph.lengths
+        at, other = (each.z / lengths[each.edge] for each in (self.x, self.y))
+        far = np.subtract.outer(at, other)
+        np.abs(far, out=far)
+        far *= math.sqrt(8 * PROFILE_NU) / self.profile
+        falling = np.exp(-far)
+        far += 1
+        far *= falling
+        return np.asarray(far)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,17 +132,18 @@ class EdgewisePrior(KernelPrior):
             self, range=self.range if range is None else range, sigma=self.sigma if sigma is None else sigma
         )
 
-    def _along(self, x: Points, y: Points) -> FloatArray:
-        """sigma^2 times the correlation of the shares, (n, m)."""
-        at, other = (each.z / self.graph.lengths[each.edge] for each in (x, y))
-        far = math.sqrt(8 * PROFILE_NU) / self.profile * np.abs(at[:, None] - other)
-        return self.sigma**2 * (1 + far) * np.exp(-far)
-
     def covariance(self, x: Points, y: Points) -> FloatArray:
         """k(x, y), (n, m)."""
-        shorter, longer, share, _ = self.levels.about(self.range)
-        pairs = np.ix_(x.edge, y.edge)
-        return ((1 - share) * shorter[pairs] + share * longer[pairs]) * self._along(x, y)
+        variance, levels = self.sigma**2, self.levels
+        pairs = levels.between(x, y, self.profile)
+        if x is y:
+            shorter, longer, share, _ = pairs.among(self.range)
+            return ((1 - share) * variance * shorter + share * variance * longer) * pairs.along
+        low, share, _ = levels.near(self.range)
+        columns = [levels.table(index)[:, y.edge] for index in (low, low + 1)]
+        whole = ((1 - share) * variance * columns[0] + share * variance * columns[1])[x.edge]
+        whole *= pairs.along
+        return np.asarray(whole)
 
     def variance(self, x: Points) -> FloatArray:
         """sigma^2, (n,)."""
@@ -102,9 +151,9 @@ class EdgewisePrior(KernelPrior):
 
     def range_derivative(self, x: Points, y: Points) -> FloatArray:
         """d k(x, y) / d log range at fixed sigma, (n, m); at the range of a table, towards longer ones."""
-        shorter, longer, _, growth = self.levels.about(self.range)
-        pairs = np.ix_(x.edge, y.edge)
-        return growth * (longer[pairs] - shorter[pairs]) * self._along(x, y)
+        pairs = self.levels.between(x, y, self.profile)
+        shorter, longer, _, growth = pairs.among(self.range)
+        return growth * self.sigma**2 * (longer - shorter) * pairs.along
 
     def range_derivative_of_variance(self, x: Points) -> FloatArray:
         """Zero, (n,)."""

@@ -121,7 +121,7 @@ class MeshFreePrior(MaternOnGraph):
             and self.matern.alpha == other.matern.alpha
             and self.is_constant == other.is_constant
             and self.junction_gap == other.junction_gap
-            and np.array_equal(self.vertex_condition, other.vertex_condition)
+            and _are_equal(self.vertex_condition, other.vertex_condition)
         )
 
     def on(self, *points: Points) -> ExactPrior:
@@ -133,6 +133,10 @@ class MeshFreePrior(MaternOnGraph):
             vertex_condition=self.vertex_condition,
             is_constant=self.is_constant,
         )
+
+
+def _are_equal(one: FloatArray, other: FloatArray) -> bool:
+    return one is other or np.array_equal(one, other)
 
 
 # The true Whittle-Matérn kernel for every alpha > 1/4, without a mesh: sums of exact shifted operators.
