@@ -92,7 +92,7 @@ def test_a_certificate_makes_it_https(tmp_path):
     local = found["manager"].replace("0.0.0.0", "127.0.0.1")
     seen = state(local, verify=trusting)
     base, _, token = local.partition("/#")
-    cookie = httpx.post(f"{base}/api/v1/session", json={"token": token}, verify=trusting).headers[
+    cookie = httpx.post(f"{base}/api/v1/session", json={"token": token}, verify=trusting, timeout=60).headers[
         "set-cookie"
     ]
     end(process)
