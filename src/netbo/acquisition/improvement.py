@@ -127,7 +127,7 @@ SOBOL_BITS = 30
 EXPLAINED = 1e-10  # of a variance: what is left below it is rounding
 ENTRIES = 1_000_000  # draws times candidates held at once
 BOUNDING = 3  # incumbents that bound an improvement
-AT_ONCE = 128  # candidates scored before the next bound is looked at
+AT_ONCE, MOST_AT_ONCE = 128, 4_096  # candidates scored before the next bound is looked at
 MANY = 4_096  # candidates; of more, few are bounded closely
 CHUNK = 16_384  # candidates bounded roughly at a time
 PLAIN = -8.0  # deviations: improvements from less than that are summed as logarithms
@@ -189,17 +189,19 @@ class _Screening:
     def __call__(self, x: Points) -> FloatArray:
         return self._close(x) if len(x) <= MANY else self._sifted(x)
 
-    def _close(self, x: Points) -> FloatArray:
-        """Every candidate bounded by its likeliest incumbents, those that may win exact."""
+    def _close(self, x: Points, growth: int = 1) -> FloatArray:
+        """Every candidate bounded by its likeliest incumbents, those that may win exact.
+
+        growth: of how many are scored before the next bound is looked at.
+        """
         views = [(log_weight, rule.at(x)) for log_weight, rule in self.rules]
         scores = _mixed([(log_weight, view.bound()) for log_weight, view in views])
-        order, best = np.argsort(-scores, kind="stable"), -np.inf
-        for first in range(0, len(x), AT_ONCE):
-            part = order[first : first + AT_ONCE]
-            if scores[part[0]] <= best:
-                break
+        order, best, first, size = np.argsort(-scores, kind="stable"), -np.inf, 0, AT_ONCE
+        while first < len(x) and scores[order[first]] > best:
+            part = order[first : first + size]
             scores[part] = _mixed([(log_weight, view.exact(part)) for log_weight, view in views])
             best = max(best, scores[part].max())
+            first, size = first + size, min(growth * size, MOST_AT_ONCE)
         return scores
 
     def _sifted(self, x: Points) -> FloatArray:
@@ -208,7 +210,7 @@ class _Screening:
         scores = np.concatenate([self._rough(part) for part in parts])
         top = np.argpartition(-scores, AT_ONCE)[:AT_ONCE]
         promising = np.flatnonzero(scores > self._close(x[top]).max())
-        scores[promising] = self._close(x[promising])
+        scores[promising] = self._close(x[promising], growth=2)  # of very many, many may be near the best
         return scores
 
     def _rough(self, x: Points) -> FloatArray:
