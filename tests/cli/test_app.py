@@ -155,6 +155,7 @@ FILES = {
 def example_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("netbo.cli.serve.Event", Ended)
     for name in ("NETBO_STORAGE", "NETBO_STUDY"):
         monkeypatch.delenv(name, raising=False)
     for name, text in FILES.items():
@@ -164,6 +165,13 @@ def example_folder(tmp_path, monkeypatch):
     frame.to_file("streets.gpkg")
     yield tmp_path
     sys.modules.pop("sound", None)
+
+
+class Ended:
+    """Stands for the event a server waits for: it starts, and ends at once."""
+
+    def wait(self, timeout):
+        return True
 
 
 def run_examples(lines):

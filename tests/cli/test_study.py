@@ -864,7 +864,7 @@ def test_the_whole_life_of_a_study(here):
 
     assert report["counts"] == {"observed": 14, "failed": 1, "cancelled": 1, "withdrawn": 1}
     assert report["best"]["edge"] == "west"
-    assert abs(report["best"]["distance"] - 3.5) <= 0.5
+    assert abs(report["best"]["distance"] - 3.5) <= 0.8  # of 12 km, after 14 values
     assert report["trials"][0]["value"] == 1.5
     assert leak().n_told == 16
     for name in ("trials.csv", "map.gpkg", "report.html", "map.png"):

@@ -44,8 +44,8 @@ LEFT_OUT = {
     # between layers, of arrays that were checked before
     "along_edges", "distinct_places", "draw_path", "extremes", "field_columns",
     "field_sources", "field_covariance",
-    "gaussian_samples", "graph_facts", "interpolated_variance", "log_expected_improvement", "mean_distances",
-    "nearest_nodes", "parts_of",
+    "gaussian_samples", "graph_facts", "interpolated_variance", "joint_with", "log_expected_improvement",
+    "mean_distances", "nearest_nodes", "parts_of",
     "as_place", "as_places", "is_pair", "place_keys", "place_vertices", "score_function", "thumbnail",
     # the paper's own problems and whole experiments: minutes a call
     "compare", "edgewise_problem", "new_york", "new_york_inversion", "open_rectangle_benchmark",
@@ -181,6 +181,7 @@ def _functions() -> list[Call]:
         (netbo.whittle_matern, {"where": space, "matern": netbo.Matern(0.8, range=1.0), "tolerance": 1e-6}),
         (netbo.spectral, {"space": space, "matern": matern, "vertex_condition": 0.0}),
         (netbo.euclidean_matern, {"graph": graph, "nu": 0.5, "range": 1.0, "sigma": 1.0}),
+        (netbo.edgewise_matern, {"graph": graph, "range": 1.0, "sigma": 1.0, "profile": 1.0}),
         (prior.covariance, {"x": points, "y": points}),
         (prior.variance, {"x": points}),
         (prior.sample, {"x": points, "rng": rng, "n": 2}),

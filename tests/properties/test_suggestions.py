@@ -14,7 +14,8 @@ from scipy.stats import chi2_contingency, chisquare
 import netbo
 from netbo import FiniteElementSpace, Matern, MetricGraph, Optimizer, Points
 from netbo.acquisition import GpTs, IgpUcb, LogExpectedImprovement, NoisyExpectedImprovement, RandomSearch
-from netbo.optimize import EuclideanMatern, Given, Known, Learned, Maximin
+from netbo.optimize import EuclideanMatern, Given, Known, Learned, Maximin, MeshFreeMatern
+from netbo.optimize.presets import STEADY
 
 BEND = np.array([[1.0, 0.0], [1.6, 0.8], [2.0, 0.0]])
 RING = np.array([[2.0, 0.0], [2.7, 0.5], [2.9, 0.0], [2.6, -0.4], [2.0, 0.0]])
@@ -72,6 +73,10 @@ DESCRIPTIONS = {
 ACQUISITIONS = [IgpUcb(), LogExpectedImprovement(), NoisyExpectedImprovement()]
 
 
+# Without the default's kernel of edges, for which the way an edge runs makes a difference.
+OF_THE_NETWORK = Learned(models=(MeshFreeMatern(),), beliefs=STEADY)
+
+
 def measured(seed):
     """Edges, fractions and noisy values at twelve nodes, no two of them the same: values may be exact."""
     rng, nodes = np.random.default_rng(seed), PLAIN.space.nodes
@@ -85,6 +90,7 @@ def measured(seed):
 def suggestions(data, description=PLAIN, *, values=lambda y: y, n=3, **settings) -> Points:
     """The next n places, in the first description."""
     edge, fraction, y = measured(data)
+    settings = {"fit": OF_THE_NETWORK} | settings
     optimizer = Optimizer(description.space, design=Maximin(4), **settings)
     optimizer.tell(description.points(edge, fraction), values(y))
     asked = Points.at([each.point for each in optimizer.ask(n)], graph=description.space.graph)

@@ -73,7 +73,8 @@ def test_dear_travel_keeps_a_crew_near_and_cheap_travel_does_not(tmp_path):
 
 def test_the_score_minus_the_cost_of_the_way_is_maximized():
     """Against a scan of all candidates, with an acquisition without randomness."""
-    optimizer = netbo.Optimizer(GRAPH, noise=0.01, seed=1, max_cell=0.25, acquisition="ucb")
+    space = netbo.FiniteElementSpace.build(GRAPH, max_cell=0.25)
+    optimizer = netbo.Optimizer(space, noise=0.01, seed=1, acquisition="ucb")
     for suggestion in optimizer.ask(9):
         optimizer.tell(suggestion, height(suggestion.point))
     start, cost = GRAPH.points(0, 1.7), 0.35
