@@ -138,6 +138,19 @@ def test_the_best_value_is_believed_to_be_no_less_than_an_exact_one():
     assert up.optimum(0.5, draws=200).high < found.high
 
 
+def test_the_interval_of_the_best_value_is_wider_where_the_model_was_wrong():
+    """A kernel far too smooth for jagged values predicts none of them: its sample paths know too much."""
+    prior = whittle_matern(ROAD, Matern(2.0, range=1.0, sigma=1.0))
+    found = Optimizer(ROAD, noise=1e-4, fit=Known(Given(prior)))
+    found.tell(ROAD.points(0, [0.2, 0.5, 0.8, 1.1, 1.4, 1.7]), [0.3, -0.3, 0.3, -0.3, 0.3, -0.3])
+    worst = float(np.abs(found.check().standardized).max())
+    sure, said = found.recommend(), found.optimum(draws=200)
+
+    assert worst > 3
+    assert said.high - sure.mean >= worst / 1.3 * (sure.high - sure.mean) * (1 - 1e-3)
+    assert said.low <= sure.low
+
+
 def test_the_level_of_the_best_value_is_a_probability():
     with pytest.raises(ParameterError, match=r"level must be a probability between 0 and 1, got 95; 0.95 is"):
         told_optimizer().optimum(95)

@@ -59,6 +59,7 @@ __all__ = [
 
 
 KNOWN = 1e-4  # of the variance at another place: what a value that is known has left
+LEAST_SURPRISE = 1.3  # deviations; measured: from there on the largest leave-one-out error widens `optimum`
 UNEXPLAINED = 4.0  # standard deviations of the noise by which a value may be above the mean
 
 
@@ -205,10 +206,14 @@ class Answers:
     def optimum(self, level: float = 0.95, *, draws: int | None = None) -> Optimum:
         """How large the best value of the objective is (how small, when minimizing).
 
+        At one end is what the recommended place has at least, at the other what the best values of sample
+        paths reach; both lie farther apart the worse the model predicts one of the values from the others,
+        since the best place is where a model is most easily wrong.
+
         Parameters
         ----------
         level : float
-            Of the credible interval, which has as much probability on either side.
+            Of the interval.
         draws : int, optional
             Sample paths of the posterior; by default as many as take about a second.
 
@@ -235,10 +240,15 @@ class Answers:
         optimizer = self.optimizer
         if not 0 < level < 1:
             raise ParameterError(f"level must be a probability between 0 and 1, got {level}; 0.95 is usual")
+        sign, sure = as_sign(optimizer.direction), self.recommend()
         values = in_values(optimizer.maximizer(draws).value, optimizer.outcome.unit)
-        values = as_sign(optimizer.direction) * values
-        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
-        return Optimum(float(values.mean()), low, high)
+        quantile = NormalDist().inv_cdf((1 + level) / 2)
+        wrong = np.abs(self.check().standardized)
+        wider = max(1.0, float(wrong[np.isfinite(wrong)].max(initial=0.0)) / LEAST_SURPRISE)
+        half = quantile * sure.std
+        reached = float(np.quantile(values, (1 + level) / 2)) - sign * sure.mean
+        ends = sure.mean - sign * wider * half, sure.mean + sign * wider * max(half, reached)
+        return Optimum(sign * float(values.mean()), min(ends), max(ends))
 
     def _unexplained_best(self) -> Points | None:
         """Place of the best value, if noise does not explain how far it is above the mean: a missed peak."""
