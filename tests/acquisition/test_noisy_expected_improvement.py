@@ -257,9 +257,32 @@ def test_nothing_is_explored_while_improvement_is_worth_it(posterior, candidates
     assert_array_equal(found, NoisyExpectedImprovement().begin(posterior, rng)(candidates))
 
 
-def test_the_worth_of_an_improvement_is_not_negative():
-    with pytest.raises(ParameterError, match="worth"):
-        RestlessImprovement(worth=-1.0)
+@pytest.mark.parametrize(
+    ("values", "share"),
+    [
+        ([1.0], 0),
+        ([0, 10, 5], 0.002),  # three of four explore where next to nothing is expected
+        ([0, 10, 5, 5], 0.02),  # every other one where little is
+        ([0, 10, 5, 5, 5], 0),
+        ([0, 9.9, 5, 10], 0),  # a gain: the search goes on there
+        ([0, 9.99, 5, 10], 0.02),  # a trifle is no gain
+        ([3, 3, 3, 3], 0),
+    ],
+)
+def test_what_must_be_expected_depends_on_count_and_last_gain(values, share):
+    spread = np.ptp(values)
+
+    assert RestlessImprovement().least(np.array(values, float)) == pytest.approx(share * spread)
+    assert RestlessImprovement(worth=0.0).least(np.array(values, float)) == 0
+    assert RestlessImprovement().least(3 + 7e5 * np.array(values, float)) == pytest.approx(
+        7e5 * share * spread
+    )
+
+
+@pytest.mark.parametrize("name", ["worth", "trifle"])
+def test_shares_of_an_improvement_are_not_negative(name):
+    with pytest.raises(ParameterError, match=name):
+        RestlessImprovement(**{name: -1.0})
 
 
 # What the search between many candidates takes instead of three questions and every candidate.

@@ -356,21 +356,40 @@ AFTER_ALL = 1e6  # below every mean distance: where exploring leads nowhere, imp
 @explained_class
 @dataclass(frozen=True, slots=True)
 class RestlessImprovement:
-    """Noisy expected improvement; when it comes to next to nothing, every other query goes where nobody was.
+    """Noisy expected improvement; when it comes to next to nothing, many queries go where nobody was.
 
     A model fitted to few values can be sure of itself and wrong, and improvement alone then never finds out:
-    with fitted parameters it need not converge, unless a share of the queries does not depend on them. They
-    cost nothing while the model expects to gain more than `worth`, a share of the spread of the values, and
-    then go where another place brings the network nearest on average.
+    with fitted parameters it need not converge, unless a share of the queries does not depend on them. Every
+    other query, or three of four, goes where another place brings the network nearest on average.
+
+    Parameters
+    ----------
+    improvement : NoisyExpectedImprovement
+        Where queries go otherwise.
+    worth : float
+        Share of the spread of the values below which an expected gain has every other query explore.
+    trifle : float
+        Share below which three of four do; and a last value that gained more than that on all before has
+        the search go on there.
     """
 
     hallucinates: ClassVar[bool] = True
 
     improvement: NoisyExpectedImprovement = field(default_factory=NoisyExpectedImprovement)
     worth: float = 0.02
+    trifle: float = 0.002
 
     def __post_init__(self) -> None:
         require_nonnegative("worth", self.worth, "0.02 is the usual one")
+        require_nonnegative("trifle", self.trifle, "0.002 is the usual one")
+
+    def least(self, values: FloatArray) -> float:
+        """The gain that must be expected after these values, or the query explores; 0: it never does."""
+        spread = float(np.ptp(values)) if len(values) > 1 else 0.0
+        if not spread or values[-1] - values[:-1].max() > self.trifle * spread:
+            return 0.0
+        trifle = min(self.worth, self.trifle)
+        return spread * (self.worth, 0.0, self.worth, trifle)[len(values) % 4]
 
     def scores(self, surrogate: Surrogate, x: Points, rng: np.random.Generator) -> FloatArray:
         """Scores of the candidates, (n,)."""
@@ -387,8 +406,7 @@ class _Restless:
     def __init__(self, rule: RestlessImprovement, surrogate: Surrogate, rng: np.random.Generator) -> None:
         self.improvement = rule.improvement.begin(surrogate, rng)
         self.known, self.rng = surrogate.observations, rng
-        values = self.known.values
-        least = rule.worth * float(np.ptp(values)) if len(values) and len(values) % 2 == 0 else 0.0
+        least = rule.least(self.known.values)
         self.least = math.log(least) if least > 0 else -math.inf
         self.is_exploring: bool | None = None
 
