@@ -8,10 +8,12 @@ import matplotlib.pyplot as plt
 import optuna
 import pytest
 
+from netbo import errors
+from netbo.optional import MissingPackageError
+
 ROOT = Path(__file__).parents[2]
-FOLDERS = ["tutorial"]
+FOLDERS = ["tutorial", "howto", "coming-from"]
 PAGES = sorted(page for folder in FOLDERS for page in (ROOT / "docs" / folder).glob("*.md"))
-TEXT_ONLY = {"README.md", "coming-from/botorch.md"}  # an index; a package that is not in this environment
 
 
 def name_of(page):
@@ -28,11 +30,7 @@ def python_of(page):
     return "\n".join(lines) + "\n"
 
 
-def has_blocks(page):
-    return page.name not in TEXT_ONLY and name_of(page) not in TEXT_ONLY
-
-
-@pytest.mark.parametrize("page", [*filter(has_blocks, PAGES)], ids=name_of)
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "README.md"], ids=name_of)
 def test_the_blocks_of_a_page_run_and_check_what_they_say(page, tmp_path, monkeypatch):
     """In order, in an empty folder, as one program; a page without an assertion would show nothing."""
     monkeypatch.chdir(tmp_path)
@@ -63,3 +61,12 @@ def test_the_index_names_every_page(folder):
 
     for page in (ROOT / "docs" / folder).glob("*.md"):
         assert page.name == "README.md" or f"({page.name})" in index, page.name
+
+
+def test_every_error_and_warning_is_explained():
+    page = (ROOT / "docs" / "howto" / "errors.md").read_text(encoding="utf-8")
+    classes = [each for each in vars(errors).values() if isinstance(each, type)]
+
+    assert len(classes) > 10
+    for each in [*classes, MissingPackageError]:
+        assert f"`{each.__name__}`" in page or f"`netbo.errors.{each.__name__}`" in page, each
