@@ -20,7 +20,7 @@ LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)[^)]*\)")
 
 def cell(kind: str, text: str) -> dict[str, Any]:
     """A cell of a notebook, in format 4."""
-    code = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    code: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
     return {"cell_type": kind, "metadata": {}, "source": text.strip("\n").splitlines(keepends=True), **code}
 
 
