@@ -2,11 +2,14 @@
 
 import json
 import math
+import re
+from pathlib import Path
 
 import httpx
 import numpy as np
 import pytest
 
+from netbo.page.roles import Holder
 from netbo.studies import Study
 from support.pages import PIPES, await_model, await_places, create, serving, tell
 
@@ -21,6 +24,23 @@ def test_a_crew_asks_goes_and_tells(served):
     assert answer.json()["trial"]["value"] == 31.2
     assert served.live.study.records[place["id"]].note == "under the bridge"
     assert served.live.study.records[place["id"]].told_by == "north"
+
+
+def test_the_program_of_the_documentation_asks_tells_and_reads(served):
+    """docs/page.md, with the address and the token of this server."""
+    page = (Path(__file__).parents[2] / "docs" / "page.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"(?ms)^```python\n(.*?)^```", page)
+    first, _ = await_places(served.client(), 2)
+    tell(served.client("manager", "boss"), 30.0, "reading-one", at={"edge": "main", "distance": 10.0})
+    await_model(served.client(), 1)
+    program = program.replace("http://127.0.0.1:8765", served.url)
+    names = {"token": served.doors.token(Holder("crew", "north"))}
+    exec(compile(program, "docs/page.md", "exec"), names)
+    names["api"].close()
+
+    assert first["id"] == 0
+    assert served.live.study.records[0].value == 31.2
+    assert served.live.study.records[0].told_by == "north"
 
 
 def test_asking_again_gives_no_more_places(served):
