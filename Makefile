@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test test-all test-page test-botorch peers lint types contract shape changelog bench fuzz clean clean-cache
+.PHONY: demo test test-all test-page test-botorch peers docs lint types contract shape changelog bench fuzz clean clean-cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "netbo needs Python 3.11 or later, got " + sys.version.split()[0] + "; try make PYTHON=python3.12"'
@@ -21,6 +21,10 @@ $(VENV)/.test: $(VENV)/.netbo
 
 $(VENV)/.lint: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --group lint
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --group docs
 	@touch $@
 
 demo: $(VENV)/.netbo
@@ -56,6 +60,11 @@ test-botorch: .venv-botorch/.test
 peers: .venv-peers/.done
 	.venv-peers/bin/python benchmarks/leaderboard.py peers --jobs $(JOBS)
 
+# The site, in docs/_build/html: warnings are errors, examples are run, every local link is followed.
+docs: $(VENV)/.docs
+	OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python tools/check_site.py docs/_build/html
+
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -89,4 +98,4 @@ clean-cache:
 	find src -name '*.nb[ic]' -delete
 
 clean: clean-cache
-	rm -rf $(VENV) .venv-botorch .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf docs/_build docs/gallery docs/reference/api $(VENV) .venv-botorch .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
