@@ -32,12 +32,17 @@ extensions = [
 ]
 exclude_patterns = ["_build", "ext", "templates"]
 templates_path = ["templates"]
-suppress_warnings = ["ref.python"]  # a parameter's type `range` is Python's, not one of our attributes
+default_role = "py:obj"  # `x` in a docstring: a link where it is a name of ours
+suppress_warnings = [
+    "autodoc.mocked_object",
+    "ref.python",
+]  # of BoTorch; a parameter's type `range` is Python's, not one of our attributes
 
-myst_enable_extensions = ["colon_fence", "dollarmath", "amsmath"]
+myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 4
 
 autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autosummary_ignore_module_all = False
@@ -60,6 +65,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_prev_next": True,
+    "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
 }
 copybutton_exclude = ".linenos, .gp, .go"

@@ -21,7 +21,7 @@ SECTIONS = {  # page that opens a section: the pages of the section
         "reference/*", "optimizer", "model", "studies", "page", "compare", "botorch", "security", "notation",
         "architecture",
     ],
-    "leaderboard": ["results", "results/*/report"],
+    "leaderboard": ["demo", "results", "results/*/report"],
     "theory/README": ["theory/*"],
 }  # fmt: skip
 
