@@ -26,11 +26,12 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "notebooks",
     "sections",
     "docstrings",
     "offline_math",
 ]
-exclude_patterns = ["_build", "ext", "templates"]
+exclude_patterns = ["_build", "ext", "notebooks", "templates"]
 templates_path = ["templates"]
 default_role = "py:obj"  # `x` in a docstring: a link where it is a name of ours
 suppress_warnings = [
@@ -54,7 +55,7 @@ python_maximum_signature_line_length = 88
 
 html_theme = "pydata_sphinx_theme"
 html_title = "netbo"
-html_static_path = ["static"]
+html_static_path = ["static", "pictures"]  # an index shows the pictures of the README from here
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_show_copyright = False

@@ -40,6 +40,8 @@ def listed(lines: list[str]) -> list[str]:
 
 def process(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Rewrite one docstring before its sections are read."""
+    if lines and what in {"property", "attribute"}:
+        lines[0] = lines[0].replace(": ", " – ", 1)  # napoleon would take what is before a colon for a type
     is_code = [line.lstrip().startswith((">>>", "...")) for line in lines]
     lines[:] = listed([line if code else escape(line) for line, code in zip(lines, is_code, strict=True)])
 

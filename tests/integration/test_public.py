@@ -55,6 +55,17 @@ def test_a_network_loads_no_kernels_and_nothing_optional():
     assert packages.isdisjoint({"numba", *HEAVY})
 
 
+def test_a_search_loads_no_package_it_does_not_need():
+    """Studies, pictures, tables and readers bring theirs when they are used."""
+    search = (
+        "netbo.maximize(lambda x: x.distance, netbo.star(3), budget=7, noise=0.0, progress=False).summary()"
+    )
+    packages = loaded_after(f"import netbo; {search}")
+
+    assert {"numpy", "scipy", "numba"} <= packages
+    assert packages.isdisjoint(HEAVY)
+
+
 def test_submodules_are_found_without_being_imported():
     packages = loaded_after("import netbo; netbo.problems, netbo.plotting, netbo.studies, netbo.testing")
 
