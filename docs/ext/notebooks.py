@@ -7,14 +7,16 @@ from typing import Any
 
 FOLDERS = ("tutorial",)
 BLOCK = re.compile(r"^```python\n(.*?)^```\n?", re.MULTILINE | re.DOTALL)
+PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)\n*")
+LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)[^)]*\)")  # leads nowhere from a notebook: its words stay
 
 
 def as_notebook(markdown: str) -> dict[str, Any]:
     """A notebook (format 4.5): blocks of Python are code, everything between them is text."""
     cells: list[dict[str, Any]] = []
     for number, part in enumerate(BLOCK.split(markdown)):
-        if text := part.strip():
-            is_code = number % 2 == 1
+        is_code = number % 2 == 1
+        if text := (part if is_code else LINK.sub(r"\1", PICTURE.sub("", part))).strip():
             code = {"execution_count": None, "outputs": []} if is_code else {}
             kind = "code" if is_code else "markdown"
             cells.append({"cell_type": kind, "id": f"cell-{number}", "metadata": {}, "source": text} | code)

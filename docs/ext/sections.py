@@ -18,8 +18,8 @@ SECTIONS = {  # page that opens a section: the pages of the section
     "tutorial/README": ["tutorial/*"],
     "howto/README": ["howto/*", "coming-from/*"],
     "reference/README": [
-        "reference/*", "optimizer", "model", "studies", "page", "compare", "botorch", "security", "notation",
-        "architecture",
+        "reference/*", "glossary", "optimizer", "model", "studies", "page", "compare", "botorch", "security",
+        "notation", "architecture",
     ],
     "leaderboard": ["demo", "results", "results/*/report"],
     "theory/README": ["theory/*"],

@@ -17,7 +17,7 @@ QUICK = {
     "11_several_modes.py",
     "13_optuna_sampler.py",
 }  # a whole one, and two short ones
-PAGES = sorted((ROOT / "docs" / "tutorial").glob("*.md"))
+PAGES = sorted(path for path in (ROOT / "docs" / "tutorial").glob("*.md") if path.name != "README.md")
 NOTEBOOKS = runpy.run_path(str(ROOT / "docs" / "ext" / "notebooks.py"))
 
 
@@ -51,14 +51,21 @@ def test_the_notebook_of_a_page_of_the_tutorial_runs(page, tmp_path):
     notebook = nbformat.from_dict(NOTEBOOKS["as_notebook"](page.read_text(encoding="utf-8")))
     nbformat.validate(notebook)
 
-    executed(notebook, tmp_path)
+    cells = executed(notebook, tmp_path).cells
+
+    assert all(cell.execution_count for cell in cells if cell.cell_type == "code")
+    assert sum(cell.cell_type == "code" for cell in cells) >= 3
+    assert not [cell for cell in cells if cell.cell_type == "markdown" and ".md)" in cell.source]
 
 
 def test_a_page_becomes_text_and_code_in_its_order():
-    page = "# Title\n\n```python\nx = 1\n```\n\nMore.\n\n```\nshell\n```\n\n```python\nassert x == 1\n```\n"
+    page = (
+        "# [Title](title.md)\n\n```python\nx = 1\n```\n\nMore.\n\n```\nshell\n```\n\n```python\nx += 1\n```\n"
+    )
     notebook = nbformat.from_dict(NOTEBOOKS["as_notebook"](page))
     nbformat.validate(notebook)
 
+    assert notebook.cells[0].source == "# Title"
     assert [cell.cell_type for cell in notebook.cells] == ["markdown", "code", "markdown", "code"]
     assert notebook.cells[1].source == "x = 1"
     assert re.search(r"More\.\n\n```\nshell", notebook.cells[2].source)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -38,6 +39,18 @@ def test_public_means_listed():
     assert sorted(netbo.__all__) == sorted(PUBLIC)
     for name in PUBLIC:
         assert hasattr(netbo, name)
+
+
+def test_the_reference_lists_every_public_name_and_every_module_with_public_names():
+    """`make docs` looks for the rest in the built site."""
+    reference = Path(__file__).parents[2] / "docs" / "reference"
+    listed = (reference / "api.md").read_text(encoding="utf-8").split()
+    modules = (reference / "modules.md").read_text(encoding="utf-8").split()
+    public = [path for path in Path(netbo.__file__).parent.glob("*/__init__.py") if path.parent.name != "cli"]
+    with_names = [path.parent.name for path in public if "__all__" in path.read_text(encoding="utf-8")]
+
+    assert set(PUBLIC) - {"errors"} <= set(listed)
+    assert {f"netbo.{name}" for name in with_names} <= set(modules)
 
 
 def test_a_bare_import_loads_nothing_but_the_package():
