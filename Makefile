@@ -62,7 +62,7 @@ peers: .venv-peers/.done
 
 # The site, in docs/_build/html: warnings are errors, examples are run, every local link is followed.
 docs: $(VENV)/.docs
-	OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/sphinx-build -W --keep-going -q -E -b html docs docs/_build/html
 	$(BIN)/python tools/check_site.py docs/_build/html
 
 $(VENV)/.release: $(VENV)/bin/python pyproject.toml

@@ -20,9 +20,10 @@ def blocks(page, language):
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-def test_the_example_of_the_readme_runs(capsys):
-    (example,) = blocks(ROOT / "README.md", "python")
-    exec(compile(example, "README.md", "exec"), {})
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_ten_lines_run(page, capsys):
+    (example,) = blocks(ROOT / page, "python")
+    exec(compile(example, page, "exec"), {})
 
     printed = capsys.readouterr().out
     place = re.search(r"recommend  edge 'west', ([\d.]+) km: ([\d.]+) ", printed)
