@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test test-all test-page test-botorch peers lint types contract shape changelog bench fuzz clean clean-cache
+.PHONY: demo test test-all test-page test-botorch peers docs dist check-dist lint types contract shape changelog bench fuzz clean clean-cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "netbo needs Python 3.11 or later, got " + sys.version.split()[0] + "; try make PYTHON=python3.12"'
@@ -21,6 +21,10 @@ $(VENV)/.test: $(VENV)/.netbo
 
 $(VENV)/.lint: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --group lint
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --group docs
 	@touch $@
 
 demo: $(VENV)/.netbo
@@ -56,6 +60,25 @@ test-botorch: .venv-botorch/.test
 peers: .venv-peers/.done
 	.venv-peers/bin/python benchmarks/leaderboard.py peers --jobs $(JOBS)
 
+# The site, in docs/_build/html: warnings are errors, examples are run, every local link is followed.
+docs: $(VENV)/.docs
+	OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/sphinx-build -W --keep-going -q -E -b html docs docs/_build/html
+	$(BIN)/python tools/check_site.py docs/_build/html
+
+$(VENV)/.release: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --group release
+	@touch $@
+
+dist: $(VENV)/.release
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+
+# Uses the wheel as a user does, in a fresh environment, with this Python or CHECKED=python3.13.
+check-dist: dist
+	$(BIN)/python tools/check_dist.py --python $(or $(CHECKED),$(BIN)/python)
+
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -89,4 +112,4 @@ clean-cache:
 	find src -name '*.nb[ic]' -delete
 
 clean: clean-cache
-	rm -rf $(VENV) .venv-botorch .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf docs/_build docs/gallery docs/notebooks docs/reference/api $(VENV) .venv-botorch .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,7 +1,12 @@
-"""What do twelve measurements say about a whole network? Twelve noisy values on the open rectangle."""
+"""
+What twelve measurements say
+============================
 
-import argparse
-from collections.abc import Sequence
+What do twelve noisy values say about a whole network? The two ends of the opening of this rectangle are
+neighbours in the plane and far apart along the network. Range, amplitude and mean are fitted, then mean and
+uncertainty are drawn.
+"""
+
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -88,20 +93,16 @@ def draw(found: netbo.Fit, path: Path) -> None:
     profile.legend(loc="lower left", frameon=False)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
-    plt.close(figure)
 
 
-def main(arguments: Sequence[str] | None = None) -> netbo.Fit:
+def main(picture: Path = Path("out/first_posterior.png")) -> netbo.Fit:
     """Run the example; the fit it returns is what the table and the picture show."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("picture", nargs="?", type=Path, default=Path("out/first_posterior.png"))
-    path: Path = parser.parse_args(arguments).picture
     graph = netbo.open_rectangle()
     print(f"{graph!r}\n")
     found = fit(graph, observe(graph, 12))
     print(describe(found))
-    draw(found, path)
-    print(f"\npicture: {path}")
+    draw(found, picture)
+    print(f"\npicture: {picture}")
     return found
 
 

@@ -1,7 +1,11 @@
-"""Where is the leak? Listening at 30 places along the pipes of a small town, chosen one after another."""
+"""
+A leak in a small town
+======================
 
-import argparse
-from collections.abc import Sequence
+Where is the leak? Somebody listens at 30 places along the pipes, chosen one after another; each reading has
+an error.
+"""
+
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -97,25 +101,18 @@ def draw(result: netbo.Result, listen: Listening, path: Path) -> None:
     result.plot_convergence(axes["course"], reference=LEAK_LEVEL, label="level (dB)")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
-    plt.close(figure)
 
 
-def main(arguments: Sequence[str] | None = None) -> tuple[netbo.Result, float]:
+def main(picture: Path = Path("out/find_the_leak.png"), *, seed: int = 0) -> tuple[netbo.Result, float]:
     """Run the example: what was found, and how many metres of pipe the recommended place is off."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("picture", nargs="?", type=Path, default=Path("out/find_the_leak.png"))
-    parser.add_argument("--seed", type=int, default=0, help="of the search and of the errors of the readings")
-    given = parser.parse_args(arguments)
-    listen = Listening(town(), given.seed)
-    result = netbo.maximize(
-        listen, listen.graph, budget=BUDGET, noise=NOISE_SD**2, seed=given.seed, max_cell=5.0
-    )
+    listen = Listening(town(), seed)
+    result = netbo.maximize(listen, listen.graph, budget=BUDGET, noise=NOISE_SD**2, seed=seed, max_cell=5.0)
     print(describe(result))
     off = listen.distance(result.recommend().point)
     edge, distance = LEAK
     print(f"\nthe leak is on {edge}, {distance:g} m: the recommended place is {off:.0f} m of pipe away")
-    draw(result, listen, given.picture)
-    print(f"picture: {given.picture}")
+    draw(result, listen, picture)
+    print(f"picture: {picture}")
     return result, off
 
 

@@ -1,7 +1,11 @@
-"""Where along Soho's streets did cholera strike hardest in 1854? Forty places surveyed, one after another."""
+"""
+Cholera in Soho, 1854
+=====================
 
-import argparse
-from collections.abc import Sequence
+Where along Soho's streets did cholera strike hardest? Forty places are surveyed, one after another, on John
+Snow's map.
+"""
+
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -107,21 +111,16 @@ def draw(answer: Answer, network: netbo.Network, rate: CholeraRate, pump: netbo.
         plotting.draw_legend(ax, ncols=3)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
-    plt.close(figure)
 
 
-def main(arguments: Sequence[str] | None = None) -> Answer:
+def main(picture: Path = Path("out/soho_cholera.png"), *, seed: int = 0) -> Answer:
     """Run the example; the answer it returns is the one it prints."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("picture", nargs="?", type=Path, default=Path("out/soho_cholera.png"))
-    parser.add_argument("--seed", type=int, default=0, help="of the search")
-    given = parser.parse_args(arguments)
     network = netbo.read(MAPS / "Soho_Network.shp", node=True, snap=SNAP)
     print(network.report)
     rate = CholeraRate(network)
     pumps = geopandas.read_file(MAPS / "SohoWater.shp").get_coordinates().to_numpy()
     pump, _ = network.locate(pumps[[BROAD_STREET_PUMP]])
-    result = netbo.maximize(rate, network, budget=BUDGET, noise=0.0, seed=given.seed, max_cell=10.0)
+    result = netbo.maximize(rate, network, budget=BUDGET, noise=0.0, seed=seed, max_cell=10.0)
     answer = judge(result, rate, pump)
     (address,) = network.address(netbo.Points.at(result.recommend().point, graph=network.graph))
     print(
@@ -130,8 +129,8 @@ def main(arguments: Sequence[str] | None = None) -> Answer:
         f"a scan of every 2 m finds {answer.highest_rate:.1f}, {answer.metres_off:.0f} m away\n"
         f"the pump in Broad Street is {answer.metres_to_pump:.0f} m away"
     )
-    draw(answer, network, rate, pump, given.picture)
-    print(f"picture: {given.picture}")
+    draw(answer, network, rate, pump, picture)
+    print(f"picture: {picture}")
     return answer
 
 

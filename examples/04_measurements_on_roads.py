@@ -1,7 +1,11 @@
-"""Where is the air worst, and where to measure next? Sixty measurements in a CSV, on Manhattan's streets."""
+"""
+Measurements on Manhattan's streets
+===================================
 
-import argparse
-from collections.abc import Sequence
+Where is the air worst, and where to measure next? Sixty measurements come in a CSV file with the positions
+of a receiver that lost its way twice.
+"""
+
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -124,23 +128,18 @@ def draw(network: netbo.Network, optimizer: netbo.Optimizer, answer: Answer, pat
         )
     figure.legend(*mean.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
     figure.savefig(path, dpi=110)
-    plt.close(figure)
 
 
-def main(arguments: Sequence[str] | None = None) -> Answer:
+def main(picture: Path = Path("out/measurements_on_roads.png"), *, seed: int = 0) -> Answer:
     """Run the example: writes the table and the picture, prints and returns the answer."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("picture", nargs="?", type=Path, default=Path("out/measurements_on_roads.png"))
-    parser.add_argument("--seed", type=int, default=0, help="of the measurements and of the suggestions")
-    given = parser.parse_args(arguments)
     network = netbo.read(STREETS)
     print(network.report)
-    table = given.picture.with_suffix(".csv")
-    write_measurements(network, table, given.seed)
-    optimizer, answer = answer_of(network, table, given.seed)
+    table = picture.with_suffix(".csv")
+    write_measurements(network, table, seed)
+    optimizer, answer = answer_of(network, table, seed)
     print(f"\n{describe(network, answer)}")
-    draw(network, optimizer, answer, given.picture)
-    print(f"measurements: {table}\npicture: {given.picture}")
+    draw(network, optimizer, answer, picture)
+    print(f"measurements: {table}\npicture: {picture}")
     return answer
 
 

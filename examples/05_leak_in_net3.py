@@ -1,11 +1,12 @@
-"""Where is the leak in EPANET's Net3? Sixty simulated leaks against a night of readings at twelve loggers.
+"""
+A leak in EPANET's Net3
+=======================
 
-Leak, loggers and their accuracy were chosen so that the answer can be told: with readings good to 0.2 psi
-instead of 0.02 neighbouring pipes explain them equally well, and a leak on pipe 173 took 80 simulations.
+Sixty simulated leaks are set against a night of readings at twelve loggers. Leak, loggers and their
+accuracy were chosen so that the answer can be told: with readings good to 0.2 psi instead of 0.02
+neighbouring pipes explain them equally well, and a leak on pipe 173 took 80 simulations.
 """
 
-import argparse
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,20 +100,15 @@ def draw(answer: Answer, misfit: LeakMisfit, network: netbo.Network, path: Path)
     answer.result.plot_convergence(course, reference=scores.max(), label="score")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
-    plt.close(figure)
 
 
-def main(arguments: Sequence[str] | None = None) -> Answer:
+def main(picture: Path = Path("out/leak_in_net3.png"), *, seed: int = 0) -> Answer:
     """Run the example; the answer it returns is the one it prints."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("picture", nargs="?", type=Path, default=Path("out/leak_in_net3.png"))
-    parser.add_argument("--seed", type=int, default=0, help="of the search and of the errors of the readings")
-    given = parser.parse_args(arguments)
     network = netbo.read(NET3)
     print(network.report)
-    misfit = read_the_loggers(given.seed)
+    misfit = read_the_loggers(seed)
     print(f"\n{misfit}")
-    result = netbo.maximize(misfit, network, budget=BUDGET, noise=0.0, seed=given.seed)
+    result = netbo.maximize(misfit, network, budget=BUDGET, noise=0.0, seed=seed)
     answer = judge(result, misfit, network)
     found = result.recommend().point
     print(
@@ -121,8 +117,8 @@ def main(arguments: Sequence[str] | None = None) -> Answer:
         f"the leak is on pipe {LEAK[0]}, {answer.metres_off:.0f} m of pipe away, "
         f"{FLOW:.0f} gallons a minute, score {answer.score_of_truth:.2f} (about 0: errors only)"
     )
-    draw(answer, misfit, network, given.picture)
-    print(f"picture: {given.picture}")
+    draw(answer, misfit, network, picture)
+    print(f"picture: {picture}")
     return answer
 
 

@@ -1,8 +1,11 @@
-"""Where on the lines of mv_oberrhein is the fault? Forty simulated faults against what the meters saw."""
+"""
+A fault on a line
+=================
 
-import argparse
+Where on the lines of mv_oberrhein is the fault? Forty simulated faults are set against what the meters saw.
+"""
+
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -114,21 +117,16 @@ def draw(answer: Answer, misfit: FaultMisfit, network: netbo.Network, path: Path
     answer.result.plot_convergence(course, reference=scores.max(), label="score")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
-    plt.close(figure)
 
 
-def main(arguments: Sequence[str] | None = None) -> Answer:
+def main(picture: Path = Path("out/fault_on_a_line.png"), *, seed: int = 0) -> Answer:
     """Run the example; the answer it returns is the one it prints."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("picture", nargs="?", type=Path, default=Path("out/fault_on_a_line.png"))
-    parser.add_argument("--seed", type=int, default=0, help="of the search and of the errors of the readings")
-    given = parser.parse_args(arguments)
     net = oberrhein()
     network = netbo.read(net)
     print(network.report)
-    misfit = read_the_meters(net, given.seed)
+    misfit = read_the_meters(net, seed)
     print(f"\n{misfit}")
-    result = netbo.maximize(misfit, network, budget=BUDGET, noise=0.0, seed=given.seed)
+    result = netbo.maximize(misfit, network, budget=BUDGET, noise=0.0, seed=seed)
     answer = judge(result, misfit, network)
     found = result.recommend().point
     print(
@@ -137,8 +135,8 @@ def main(arguments: Sequence[str] | None = None) -> Answer:
         f"the fault is on line {FAULT[0]}, {answer.metres_off:.0f} m of line away, "
         f"score {answer.score_of_truth:.2f} (about 0: errors only)"
     )
-    draw(answer, misfit, network, given.picture)
-    print(f"picture: {given.picture}")
+    draw(answer, misfit, network, picture)
+    print(f"picture: {picture}")
     return answer
 
 

@@ -1,7 +1,10 @@
-"""Where is the source? Forty evaluations of a posterior on the telecommunication network of New York."""
+"""
+A source in New York's network
+==============================
 
-import argparse
-from collections.abc import Sequence
+Where is the source? Forty evaluations of a posterior on the telecommunication network of New York.
+"""
+
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,21 +60,16 @@ def draw(answer: Answer, path: Path) -> None:
     answer.result.plot_convergence(course, reference=problem.maximum, label="log posterior, scaled")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
-    plt.close(figure)
 
 
-def main(arguments: Sequence[str] | None = None) -> Answer:
+def main(picture: Path = Path("out/new_york_telecom.png"), *, seed: int = 0) -> Answer:
     """Run the example; the answer it returns is the one it prints."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("picture", nargs="?", type=Path, default=Path("out/new_york_telecom.png"))
-    parser.add_argument("--seed", type=int, default=0, help="of the search and of the errors of the data")
-    given = parser.parse_args(arguments)
     network = netbo.read("sndlib/newyork", scale=PIXEL)
     print(network.report)
-    inversion = new_york_inversion(SOURCE, scale=1 / PIXEL, seed=given.seed)
+    inversion = new_york_inversion(SOURCE, scale=1 / PIXEL, seed=seed)
     assert np.allclose(inversion.space.graph.lengths, network.graph.lengths)
     problem = inversion.problem()
-    result = netbo.maximize(problem, inversion.space, budget=BUDGET, noise=0.0, seed=given.seed)
+    result = netbo.maximize(problem, inversion.space, budget=BUDGET, noise=0.0, seed=seed)
     answer = judge(result, problem)
     found, (source,) = result.best().point, inversion.source_point
     print(
@@ -80,8 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> Answer:
         f"its log posterior {answer.regret:.2g} of the whole range higher\n"
         f"the source itself is on link {source.edge_id}, {source.distance:.2f} from its first end"
     )
-    draw(answer, given.picture)
-    print(f"picture: {given.picture}")
+    draw(answer, picture)
+    print(f"picture: {picture}")
     return answer
 
 

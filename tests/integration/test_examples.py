@@ -24,7 +24,7 @@ def test_first_posterior_recovers_what_it_was_given(tmp_path, capsys):
     """The truth lies within three standard deviations almost everywhere, the range within its bounds."""
     picture = tmp_path / "new folder" / "picture.png"
     example = runpy.run_path(str(EXAMPLES / "01_first_posterior.py"))
-    fit = example["main"]([str(picture)])
+    fit = example["main"](picture)
     nodes, diameter = fit.prior.space.nodes, fit.prior.graph.diameter
     error = np.abs(fit.posterior.mean(nodes) - example["truth"](nodes))
     low, high = FitBounds().range
@@ -41,7 +41,7 @@ def test_first_posterior_recovers_what_it_was_given(tmp_path, capsys):
 
 def test_the_table_shows_every_observation(tmp_path, capsys):
     example = runpy.run_path(str(EXAMPLES / "01_first_posterior.py"))
-    fit = example["main"]([str(tmp_path / "picture.png")])
+    fit = example["main"](tmp_path / "picture.png")
     printed, observations = capsys.readouterr().out, fit.posterior.observations
 
     for point, value in zip(observations.points, observations.values, strict=True):
@@ -52,7 +52,7 @@ def test_the_leak_is_found_and_its_pipe_named(tmp_path, capsys):
     """Thirty readings with errors of 1.5 dB on 3.7 km of pipes: the answer is within 20 m."""
     picture = tmp_path / "picture.png"
     example = runpy.run_path(str(EXAMPLES / "02_find_the_leak.py"))
-    result, off = example["main"]([str(picture)])
+    result, off = example["main"](picture)
     printed = capsys.readouterr().out
     (pipe, distance), found = example["LEAK"], result.recommend()
 
@@ -70,7 +70,7 @@ def test_the_search_list_holds_the_leak_for_other_seeds(tmp_path):
     example = runpy.run_path(str(EXAMPLES / "02_find_the_leak.py"))
     pipe, distance = example["LEAK"]
     for seed in (1, 2, 3):
-        result, _ = example["main"]([str(tmp_path / "picture.png"), "--seed", str(seed)])
+        result, _ = example["main"](tmp_path / "picture.png", seed=seed)
         listed = result.search_list(0.9)
 
         assert any(each.edge_id == pipe and each.start <= distance <= each.end for each in listed.stretches)

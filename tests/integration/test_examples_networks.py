@@ -28,7 +28,7 @@ def test_forty_surveys_find_where_cholera_struck_hardest_in_soho(tmp_path, capsy
     """A scan of every 2 m finds the same place: in Broad Street, 40 m from the pump John Snow had closed."""
     picture = tmp_path / "new folder" / "soho.png"
     example = runpy.run_path(str(EXAMPLES / "03_soho_cholera.py"))
-    answer = example["main"]([str(picture)])
+    answer = example["main"](picture)
     printed = capsys.readouterr().out
 
     assert answer.rate >= 0.99 * answer.highest_rate
@@ -54,7 +54,7 @@ def test_sixty_measurements_name_the_street_of_the_source(tmp_path, capsys):
     """Two positions are off by a kilometre and left out; the others lead to within 40 m of the source."""
     picture = tmp_path / "new folder" / "roads.png"
     example = runpy.run_path(str(EXAMPLES / "04_measurements_on_roads.py"))
-    answer = example["main"]([str(picture)])
+    answer = example["main"](picture)
     printed, table = capsys.readouterr().out, pd.read_csv(picture.with_suffix(".csv"))
     (street, _), limit = example["SOURCE"], example["LIMIT"]
 
@@ -71,7 +71,7 @@ def test_sixty_measurements_name_the_street_of_the_source(tmp_path, capsys):
 def test_the_next_places_are_apart_and_where_the_air_may_be_worse(tmp_path):
     """Five crews should not meet; most go near the source, one may look where nobody was."""
     example = runpy.run_path(str(EXAMPLES / "04_measurements_on_roads.py"))
-    answer = example["main"]([str(tmp_path / "roads.png")])
+    answer = example["main"](tmp_path / "roads.png")
     network = netbo.read(example["STREETS"])
     places = netbo.Points.at([each.point for each in answer.following], graph=network.graph)
     between = network.graph.distance(places, places)

@@ -44,7 +44,7 @@ def test_the_leak_in_net3_is_found_and_its_pipe_named(tmp_path, capsys):
     """Sixty simulations on 66 km of pipe: the right pipe, within 50 m."""
     picture = tmp_path / "new folder" / "picture.png"
     example = load("05_leak_in_net3.py")
-    answer = example["main"]([str(picture)])
+    answer = example["main"](picture)
     printed = capsys.readouterr().out
     (pipe, fraction), found = example["LEAK"], answer.result.recommend().point
 
@@ -65,7 +65,7 @@ def test_the_fault_in_mv_oberrhein_is_found_and_its_line_named(tmp_path, capsys)
     """Forty simulations on 109 km of line: the right line, within 50 m."""
     picture = tmp_path / "picture.png"
     example = load("06_fault_on_a_line.py")
-    answer = example["main"]([str(picture)])
+    answer = example["main"](picture)
     printed = capsys.readouterr().out
     (line, _), found = example["FAULT"], answer.result.recommend().point
 
@@ -81,7 +81,7 @@ def test_the_source_in_new_york_is_found(tmp_path, capsys):
     """Forty of 262 nodes evaluated; enumerating all of them finds no better one."""
     picture = tmp_path / "picture.png"
     example = load("07_new_york_telecom.py")
-    answer = example["main"]([str(picture)])
+    answer = example["main"](picture)
     printed = capsys.readouterr().out
     everywhere = answer.problem(answer.problem.space.nodes)
 

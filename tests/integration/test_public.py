@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,6 +41,18 @@ def test_public_means_listed():
         assert hasattr(netbo, name)
 
 
+def test_the_reference_lists_every_public_name_and_every_module_with_public_names():
+    """`make docs` looks for the rest in the built site."""
+    reference = Path(__file__).parents[2] / "docs" / "reference"
+    listed = (reference / "api.md").read_text(encoding="utf-8").split()
+    modules = (reference / "modules.md").read_text(encoding="utf-8").split()
+    public = [path for path in Path(netbo.__file__).parent.glob("*/__init__.py") if path.parent.name != "cli"]
+    with_names = [path.parent.name for path in public if "__all__" in path.read_text(encoding="utf-8")]
+
+    assert set(PUBLIC) - {"errors"} <= set(listed)
+    assert {f"netbo.{name}" for name in with_names} <= set(modules)
+
+
 def test_a_bare_import_loads_nothing_but_the_package():
     """Neither what computes nor what is optional: all of it waits until it is used."""
     packages = loaded_after("import netbo")
@@ -53,6 +66,17 @@ def test_a_network_loads_no_kernels_and_nothing_optional():
 
     assert "scipy" in packages
     assert packages.isdisjoint({"numba", *HEAVY})
+
+
+def test_a_search_loads_no_package_it_does_not_need():
+    """Studies, pictures, tables and readers bring theirs when they are used."""
+    search = (
+        "netbo.maximize(lambda x: x.distance, netbo.star(3), budget=7, noise=0.0, progress=False).summary()"
+    )
+    packages = loaded_after(f"import netbo; {search}")
+
+    assert {"numpy", "scipy", "numba"} <= packages
+    assert packages.isdisjoint(HEAVY)
 
 
 def test_submodules_are_found_without_being_imported():

@@ -1,5 +1,7 @@
 """A posterior of netbo as a model of BoTorch."""
 
+from __future__ import annotations  # the reference is built without torch
+
 from collections.abc import Callable
 from typing import Any, Self
 
