@@ -81,7 +81,7 @@ def made_up(lines: PageLines, shift: float) -> Snapshot:
     """Smooth colours on every piece."""
     middles = lines.corners.mean(axis=1) - lines.centre
     wave = np.sin(400_000 * middles[:, 0] + shift) * np.cos(300_000 * middles[:, 1])
-    legend = {"label": "", "low": -1.0, "high": 1.0, "unit": None, "power": 1.0, "reason": None}
+    legend = {"low": -1.0, "high": 1.0, "unit": None, "power": 1.0, "reason": None}
     answers: dict[str, Any] = {"sure": "", "doubt": None, "facts": [], "warnings": [], "recommend": None}
     fields, legends = dict.fromkeys(VIEWS, wave), dict.fromkeys(VIEWS, legend)
     return Snapshot(f"made up {shift}", 5, time.time(), 0.0, fields, legends, answers)

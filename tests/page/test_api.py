@@ -7,6 +7,8 @@ import httpx
 import numpy as np
 import pytest
 
+from netbo.page.lines import PageLines
+from netbo.page.snapshot import take
 from netbo.studies import Study
 from support.pages import PIPES, await_model, await_places, create, serving, tell
 
@@ -90,6 +92,23 @@ def test_a_model_is_computed_beside_and_its_fields_are_served(served):
     assert {"mean", "sd", "score", "probability", "from", "to"} <= set(along)
     assert "95 %" in state["model"]["sure"]
     assert sum(each["probability"] for each in boss.get("/search-list").json()["rows"]) > 0.5
+
+
+def test_the_probability_of_the_maximum_has_no_speckles_and_sums_to_one(tmp_path):
+    """Of the few hundred samples many hit one place alone: what is shown is spread over stretches."""
+    study = create(tmp_path)
+    for k, at in enumerate((0.0, 90.0, 180.0, 260.0, 330.0, 390.0)):
+        study.add_observation(("main", at), 10.0 - at / 100 + k % 2)
+    lines = PageLines.of(study.network)
+    snapshot = take(study.optimizer, lines, "now")
+    pieces, density = lines.segments, snapshot.fields["probability"]
+    lengths = (pieces.stop - pieces.start) * lines.graph.lengths[pieces.edge]
+    score = snapshot.fields["acquisition"]
+    step = np.abs(np.diff(score))[np.diff(pieces.edge) == 0]
+
+    assert np.sum(density * lengths) == pytest.approx(1.0, abs=0.02)
+    assert len(np.unique(density[pieces.edge == 2])) <= 500.0 / (1200.0 / 200) + 2
+    assert step.max() < 0.5 * np.ptp(score)
 
 
 def test_before_five_values_it_says_that_they_are_too_few(served):

@@ -207,12 +207,12 @@ class PageLines:
         addresses, graph = self.network.addresses, self.graph
         side = self._side(edge, from_head=from_head)
         vertex = int((graph.heads if from_head else graph.tails)[edge])
-        if self.network.report.has_vertex_ids:
-            named = (addresses.heads if from_head else addresses.tails)[row]
-            return f"{name_of(None, named)}{f', its {side} end' if side else ''}"
         others = sorted({self.names[each] for each in self._meeting[vertex]} - {self.names[edge]})
         corner = f" at {others[0]}" if others else ""
-        return f"its {side + ' ' if side else ''}end{corner}"
+        if not self.network.report.has_vertex_ids:
+            return f"its {side + ' ' if side else ''}end{corner}"
+        named = (addresses.heads if from_head else addresses.tails)[row]
+        return f"{name_of(None, named)}{f', its {side} end' if side else ''}{corner}"
 
     @cached_property
     def _meeting(self) -> list[list[int]]:

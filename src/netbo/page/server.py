@@ -125,15 +125,13 @@ def make_app(
     app.add_middleware(GZipMiddleware, minimum_size=2_000, compresslevel=1)
     app.add_middleware(Guard, policy=policy)
     app.include_router(api)
-    _add_files(app, background)
+    tiles = None if background is None else {"url": background.url, "credit": background.credit}
+    _add_files(app, {"background": tiles, "store": doors.cookie})
     return app
 
 
-def _add_files(app: FastAPI, background: Background | None) -> None:
+def _add_files(app: FastAPI, settings: dict[str, Any]) -> None:
     """The page itself, which holds no data, and what it loads."""
-    settings = {
-        "background": None if background is None else {"url": background.url, "credit": background.credit}
-    }
 
     @app.get("/", include_in_schema=False)
     def page() -> Response:
