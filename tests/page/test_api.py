@@ -2,12 +2,14 @@
 
 import json
 import math
+import socket
 
 import httpx
 import numpy as np
 import pytest
 
 from netbo.page.lines import PageLines
+from netbo.page.roles import Holder, open_doors
 from netbo.page.snapshot import take
 from netbo.studies import Study
 from support.pages import PIPES, await_model, await_places, create, serving, tell
@@ -263,6 +265,20 @@ def test_all_documents_are_plain_json(tmp_path):
 
     assert [each.status_code for each in told] == [200, 200]
     assert not math.isnan(told[0].json()["trial"]["value"])
+
+
+def test_an_answer_does_not_wait_for_the_receipt_of_its_headers(served):
+    """40 ms of each request, else: asyncio sets this option for sockets of its own alone."""
+    assert served.server.listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+def test_one_key_for_several_studies_opens_each_by_its_own_links(tmp_path):
+    north = Holder("crew", "north")
+    first, second = (open_doors(tmp_path / "key", name) for name in ("first", "second"))
+
+    assert first.holder(first.token(north)) == north
+    assert second.holder(first.token(north)) is None
+    assert first.cookie != second.cookie
 
 
 def test_a_port_that_is_taken_is_said(served, tmp_path):

@@ -151,12 +151,12 @@ class PageLines:
         """What people call each edge of the graph."""
         middles = Points(np.arange(self.graph.n_edges), self.graph.lengths / 2, graph=self.network.graph)
         ids = self.network.graph.address(middles)[0]
-        given = next(
-            (self.graph.edge_attributes[key] for key in NAMES if key in self.graph.edge_attributes), None
-        )
-        return [
-            name_of(None if given is None else given[edge], own) for edge, own in enumerate(ids)
-        ]  # fmt: skip
+        given = self._given_names
+        return [name_of(None if given is None else given[edge], own) for edge, own in enumerate(ids)]
+
+    @cached_property
+    def _given_names(self) -> Sequence[Any] | None:
+        return next((self.graph.edge_attributes[k] for k in NAMES if k in self.graph.edge_attributes), None)
 
     def findings(self) -> list[dict[str, Any]]:
         """What the reader found, where it lies on the plane."""
@@ -208,11 +208,14 @@ class PageLines:
         side = self._side(edge, from_head=from_head)
         vertex = int((graph.heads if from_head else graph.tails)[edge])
         others = sorted({self.names[each] for each in self._meeting[vertex]} - {self.names[edge]})
-        corner = f" at {others[0]}" if others else ""
         if not self.network.report.has_vertex_ids:
-            return f"its {side + ' ' if side else ''}end{corner}"
-        named = (addresses.heads if from_head else addresses.tails)[row]
-        return f"{name_of(None, named)}{f', its {side} end' if side else ''}{corner}"
+            return f"its {side + ' ' if side else ''}end{f' at {others[0]}' if others else ''}"
+        own = (addresses.heads if from_head else addresses.tails)[row]
+        named = f"{'vertex ' if isinstance(own, int) else ''}{name_of(None, own)}"
+        corner = others[0] if others and self._given_names is not None else ""
+        if not side:
+            return f"{named}{f' ({corner})' if corner else ''}"
+        return f"{named}, its {side} end{f' at {corner}' if corner else ''}"
 
     @cached_property
     def _meeting(self) -> list[list[int]]:

@@ -176,21 +176,23 @@ class PageServer:
     ) -> None:
         files = {} if certificate is None else {"ssl_certfile": certificate[0], "ssl_keyfile": certificate[1]}
         try:
-            self._socket = socket.create_server(
+            self.listener = socket.create_server(
                 (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET
             )
         except OSError as error:
             raise ParameterError(
                 f"the page cannot be served at {host}:{port}: {error.strerror}; try another --port, 0 for any"
             ) from error
+        # Each connection inherits it: else a body waits 40 ms for the receipt of its headers.
+        self.listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         config = uvicorn.Config(
             app, log_level="warning", timeout_graceful_shutdown=PATIENCE, server_header=False,
             **files,  # type: ignore[arg-type]  # a dict of texts
         )  # fmt: skip
         self.app, self.server = app, uvicorn.Server(config)
-        name, number = f"[{host}]" if ":" in host else host, self._socket.getsockname()[1]
+        name, number = f"[{host}]" if ":" in host else host, self.listener.getsockname()[1]
         self.url = f"{'https' if certificate else 'http'}://{name}:{number}"
-        self._thread = threading.Thread(target=self.server.run, args=([self._socket],), daemon=True)
+        self._thread = threading.Thread(target=self.server.run, args=([self.listener],), daemon=True)
 
     def __enter__(self) -> "PageServer":
         self._thread.start()
@@ -206,4 +208,4 @@ class PageServer:
         self.app.state.live.close()
         self.server.should_exit = True
         self._thread.join(PATIENCE + 5)
-        self._socket.close()
+        self.listener.close()

@@ -131,7 +131,7 @@ class Page {
     $('#status').textContent = words;
     $('#status').className = `status ${waiting || !this.isOn ? 'waiting' : trouble ? 'wrong' : ''}`;
     $('#status').title = trouble ?? (model ? `The model is ${this.modelAge()} old and knows ${model.values} values.` : '');
-    $('#who').textContent = `${this.me.name}, ${this.me.role}`;
+    $('#who').textContent = [...new Set([this.me.name, this.me.role])].join(', ');
   }
 
   /** Everything that has a place, on the map. */

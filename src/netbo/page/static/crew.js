@@ -38,13 +38,12 @@ export class CrewPanel {
     if (this.form) return this.#form(panel);
     const { state, queue } = this.page, placed = (this.placed = this.places()), unit = this.page.network.unit;
     const others = state.open.filter((row) => row.crew !== this.name || row.status === 'waiting');
-    fill(panel,
+    fill(panel, this.#queued(queue),
       h('h2', {}, placed.length ? 'Go here next' : 'Nothing to do yet'),
       placed.length ? h('ol', { class: 'places' }, placed.map((each, k) => this.#card(each, k + 1, unit))) : h('p', {}, 'Ask for a place: it is where a measurement would tell most.'),
       h('div', { class: 'row' }, button(placed.length ? 'One more place' : 'Get a place', () => this.more(), placed.length ? '' : 'main', { id: 'ask' }),
         button('Report a value elsewhere', () => this.open(null))),
       this.asking && h('p', { role: 'status', class: 'busy' }, this.asking),
-      this.#queued(queue),
       this.#mine(),
       others.length > 0 && [h('h2', {}, 'Others'), h('ul', { class: 'plain' }, others.map((row) => h('li', {}, h('b', {}, row.status === 'waiting' ? 'in line' : row.crew || 'somebody'),
         row.status === 'waiting' ? ': ' : `, since ${clock(row.began)}: `, this.page.link(row.place))))]);
