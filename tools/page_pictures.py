@@ -7,8 +7,10 @@ import re
 import shutil
 import tempfile
 import time
+from collections.abc import Mapping
 from os import environ
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -26,9 +28,9 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touc
 KNOWN = "window.netbo.state.model?.behind === 0 && window.netbo.shown === window.netbo.state.model.id"
 
 
-def opened(browser: Browser, link: str, shape: dict[str, object]) -> Page:
+def opened(browser: Browser, link: str, shape: Mapping[str, Any]) -> Page:
     """The page behind a link, with its model."""
-    page = browser.new_context(**shape).new_page()  # type: ignore[arg-type]  # a dict of options
+    page = browser.new_context(**shape).new_page()
     page.set_default_timeout(300_000)
     page.goto(link)
     page.wait_for_selector("body.ready")

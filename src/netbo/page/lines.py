@@ -32,10 +32,7 @@ from netbo.wording import length
 ROUND_EARTH = 2 * pi * 6371008.8  # metres: the sphere of MapLibre's scale
 DEGREES = "EPSG:4326"
 PIECES = 4_000  # of a network, about; at least six an edge while they are few
-USUAL_WIDTH, LARGEST = (
-    10_000.0,
-    400_000.0,
-)  # metres that a network of unknown extent is drawn across; a plane's most
+USUAL_WIDTH, LARGEST = 10_000.0, 400_000.0  # metres of a network of unknown extent, and at most on a plane
 FEW_VERTICES = 300  # laid out by springs; more by distances from landmarks
 LANDMARKS = 12
 NAMES = ("name", "street", "label")  # attributes of an edge that people know it by
@@ -256,14 +253,8 @@ def as_id(value: Any, is_known: Any) -> Any:
     """An id as JSON has it: lists are tuples, and what is typed is a number if there is no such text."""
     if isinstance(value, list):
         return tuple(as_id(each, lambda _: True) for each in value)
-    if (
-        isinstance(value, str)
-        and not is_known(value)
-        and value.lstrip("-").isdigit()
-        and is_known(int(value))
-    ):
-        return int(value)
-    return value
+    is_number_typed = isinstance(value, str) and value.lstrip("-").isdigit() and not is_known(value)
+    return int(value) if is_number_typed and is_known(int(value)) else value
 
 
 def name_of(given: Any, own: Hashable) -> str:

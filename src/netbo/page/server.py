@@ -26,7 +26,6 @@ from netbo.page.routes import api
 from netbo.page.shell import MAPLIBRE, STATIC, maplibre_file, shell
 
 LARGEST_BODY = 64_000  # bytes
-LOCAL = ("127.0.0.1", "localhost", "::1")
 PATIENCE = 2  # seconds that open streams get when the server ends
 SHELL_SUFFIXES = (".js", ".css", ".svg", ".json")
 POLICY = (

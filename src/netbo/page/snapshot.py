@@ -52,13 +52,8 @@ def take(optimizer: Optimizer, lines: PageLines, marks: str) -> Snapshot:
     """Compute everything; what cannot be said has a reason in its place."""
     began, n_values = time.time(), len(optimizer.history.observed)
     if not n_values:
-        said = {
-            "sure": "No values yet: nothing is known.",
-            "doubt": "no values yet",
-            "facts": [],
-            "warnings": [],
-        }
-        return Snapshot(marks, 0, began, 0.0, answers=said)
+        said = {"sure": "No values yet: nothing is known.", "doubt": "no values yet"}
+        return Snapshot(marks, 0, began, 0.0, answers={**said, "facts": [], "warnings": []})
     fields, legends = {}, {}
     doubt, unknown = summarize(optimizer).doubt, np.full(len(lines.segments.edge), np.nan)
     for what in VIEWS:
@@ -135,14 +130,9 @@ def _recommended(optimizer: Optimizer, lines: PageLines) -> dict[str, Any]:
 def _modes(optimizer: Optimizer, lines: PageLines) -> list[dict[str, Any]]:
     found = optimizer.modes(MODES)
     places = lines.described([mode.point for mode in found])
+    names = ("probability", "mean", "low", "high")
     return [
-        {
-            "place": place,
-            "probability": mode.probability,
-            "mean": mode.mean,
-            "low": mode.low,
-            "high": mode.high,
-        }
+        {"place": place, **{name: getattr(mode, name) for name in names}}
         for place, mode in zip(places, found, strict=True)
     ]
 

@@ -31,7 +31,7 @@ class Page {
     $('#title').textContent = this.state.study.title;
     const [said, packed] = [await get('network'), await get('network/lines')];
     this.network = new Network(said, packed);
-    this.chart = new Chart(this.network, { tapped: (place) => this.tapped(place), chosen: () => {}, background: settings.background });
+    this.chart = new Chart(this.network, { tapped: (place) => this.tapped(place), background: settings.background });
     this.#tabs();
     await this.refresh();
     $('#start').remove();

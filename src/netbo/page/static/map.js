@@ -44,10 +44,10 @@ function picture(name) {
 const features = (list) => ({ type: 'FeatureCollection', features: list });
 
 export class Chart {
-  constructor(network, { tapped, chosen, background }) {
+  constructor(network, { tapped, background }) {
     Object.assign(this, { network, tapped, view: 'mean', marks: [], tap: null });
     this.field = new FieldLayer(network);
-    this.#controls(chosen);
+    this.#controls();
     this.ready = this.#open(background).catch((error) => this.#plan(error));
   }
 
@@ -191,9 +191,9 @@ export class Chart {
 
   // What is shown
 
-  #controls(chosen) {
+  #controls() {
     fill($('#views'), Object.entries(VIEWS).map(([view, [name, words]]) =>
-      button(name, () => { this.view = view; this.refresh(); chosen(view); }, '', { 'data-view': view, title: words, 'aria-pressed': String(view === this.view) })));
+      button(name, () => { this.view = view; this.refresh(); }, '', { 'data-view': view, title: words, 'aria-pressed': String(view === this.view) })));
     $('#fit').addEventListener('click', () => this.fit());
   }
 
