@@ -262,7 +262,7 @@ def test_the_report_opens_offline_and_prints(tmp_path, opened, shape):
     tabs = page.get_by_role("tab").all_inner_texts()
     for tab in tabs:
         page.get_by_role("tab", name=tab).click()
-    page.evaluate("window.print = () => { window.printed = true; }")
+    page.evaluate("void (window.print = () => { window.printed = true; })")
     page.get_by_role("button", name="Print sheet").click()
     becomes(page, "window.printed === true")
     page.emulate_media(media="print")
@@ -271,6 +271,7 @@ def test_the_report_opens_offline_and_prints(tmp_path, opened, shape):
 
     assert tabs == ["Progress", "Walk", "History", "Table", "More"]
     assert "Stretches to walk" in sheet
+    assert re.search(r"Colours: Estimate, [\d.]+ to [\d.]+", sheet)
     assert page.locator("#sheet img").evaluate("(image) => image.naturalWidth") > 300
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.watched.wrong == []

@@ -255,7 +255,7 @@ async def events(live: Live, _: Anybody, request: Request) -> StreamingResponse:
         sent, quiet = None, 0.0
         while live.is_open and not await request.is_disconnected():
             if live.version != sent or quiet >= BEAT:
-                yield f"data: {live.version}\n\n" if live.version != sent else ": still here\n\n"
+                yield f"data: {live.version}\n\n"  # the same again is a sign of life
                 sent, quiet = live.version, 0.0
             await asyncio.sleep(LOOK)
             quiet += LOOK

@@ -104,7 +104,7 @@ def make_app(
         live.close()
 
     app = FastAPI(
-        title=f"netbo: {live.study.name}", version=__version__, lifespan=lifespan, docs_url=None,
+        title="netbo: a study on a network", version=__version__, lifespan=lifespan, docs_url=None,
         redoc_url=None, openapi_url="/api/v1/openapi.json",
     )  # fmt: skip
     app.state.live, app.state.doors = live, doors

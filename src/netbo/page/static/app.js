@@ -134,13 +134,13 @@ class Page {
     $('#who').textContent = [...new Set([this.me.name, this.me.role])].join(', ');
   }
 
-  /** Everything that has a place, on the map. */
-  mark() {
+  /** Everything that has a place, on the map; those of the list, or mine, with their numbers. */
+  mark(listed = null) {
     if (!this.chart || !this.state) return;
-    const { state, network } = this, mine = new Map((this.crew.placed ?? []).map(({ row }, k) => [row.id, k + 1])), marks = [];
+    const { state, network } = this, mine = new Map((listed ?? (this.crew.placed ?? []).map(({ row }) => row)).map((row, k) => [row.id, k + 1])), marks = [];
     for (const row of this.trials) if (['observed', 'failed'].includes(row.status)) marks.push({ kind: row.status, at: row.place.at, trial: row.id });
     for (const row of state.open) {
-      const k = row.crew === this.me.name ? mine.get(row.id) : null;
+      const k = listed || row.crew === this.me.name ? mine.get(row.id) : null;
       marks.push({ kind: k ? 'mine' : row.status === 'waiting' ? 'waiting' : 'next', text: k, at: row.place.at, trial: row.id });
     }
     if (state.model?.recommend) marks.push({ kind: 'recommended', at: state.model.recommend.place.at });

@@ -147,8 +147,11 @@ export class Panels {
   /** A sheet for the clipboard: the map, places with room to write, stretches to tick. */
   async print() {
     const { state, network } = this.page, open = state.open.filter((row) => row.status === 'pending'), image = h('img', { alt: 'Map' });
+    this.page.mark(open);
     image.src = await this.page.chart.image();
-    fill(document.querySelector('#sheet'), h('h1', {}, state.study.title), state.now && h('p', {}, new Date(1000 * state.now).toLocaleString('en-GB')), image, h('p', {}, state.model?.sure ?? ''),
+    this.page.mark();
+    const colours = [document.querySelector('#legend b').textContent, [...document.querySelectorAll('#legend .bar > span')].map((each) => each.textContent).join(' to ')];
+    fill(document.querySelector('#sheet'), h('h1', {}, state.study.title), state.now && h('p', {}, new Date(1000 * state.now).toLocaleString('en-GB')), image, h('p', {}, `Colours: ${colours.filter(Boolean).join(', ')}.`), h('p', {}, state.model?.sure ?? ''),
       h('h2', {}, 'Places'), this.#table(['', 'crew', 'place', 'value', 'time, note'], open.map((row, k) => [k + 1, row.crew, `${row.place.name}, ${row.place.words}`, '', ''])),
       h('h2', {}, 'Stretches to walk'), this.#table(['done', 'stretch', 'length', 'probability'], (state.model?.search?.rows ?? []).map((row) => [this.#isWalked(row) ? '☒' : '☐', `${row.name}, ${row.words}`, way(row.length, network.unit), percent(row.probability)])));
     await image.decode().catch(() => {});

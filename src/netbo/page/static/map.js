@@ -238,6 +238,9 @@ export class Chart {
   /** The map as an image, for paper. */
   async image() {
     if (!this.map) return this.plan.toDataURL();
+    const still = new Promise((resolve) => this.map.once('idle', resolve));
+    this.map.triggerRepaint();
+    await still; // the pictures of new marks have arrived
     const drawn = new Promise((resolve) => this.map.once('render', () => resolve(this.map.getCanvas().toDataURL())));
     this.map.triggerRepaint();
     return drawn;
