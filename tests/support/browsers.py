@@ -83,7 +83,9 @@ class OwnServer:
     def client(self, who="manager"):
         token = self.links[who].partition("#")[2]
         return httpx.Client(
-            base_url=f"{self.url}/api/v1", headers={"authorization": f"Bearer {token}"}, timeout=20
+            base_url=f"{self.url}/api/v1",
+            headers={"authorization": f"Bearer {token}"},
+            timeout=PATIENCE / 1000,
         )
 
     def __enter__(self):

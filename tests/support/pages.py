@@ -29,14 +29,16 @@ class Served:
     def client(self, role="crew", name="north"):
         if (role, name) not in self.clients:
             self.clients[role, name] = httpx.Client(
-                base_url=f"{self.url}/api/v1", timeout=30,
+                base_url=f"{self.url}/api/v1", timeout=PATIENCE,
                 headers={"authorization": f"Bearer {self.doors.token(Holder(role, name))}"},
             )  # fmt: skip
         return self.clients[role, name]
 
     def browser(self):
         """A client without a token."""
-        return self.clients.setdefault("browser", httpx.Client(base_url=f"{self.url}/api/v1", timeout=30))
+        return self.clients.setdefault(
+            "browser", httpx.Client(base_url=f"{self.url}/api/v1", timeout=PATIENCE)
+        )
 
     def link(self, role="crew", name="north"):
         return f"{self.url}/#{self.doors.token(Holder(role, name))}"
