@@ -81,7 +81,7 @@ def made_up(lines: PageLines, shift: float) -> Snapshot:
     """Smooth colours on every piece."""
     middles = lines.corners.mean(axis=1) - lines.centre
     wave = np.sin(400_000 * middles[:, 0] + shift) * np.cos(300_000 * middles[:, 1])
-    legend = {"label": "", "low": -1.0, "high": 1.0, "unit": None, "power": 1.0, "reason": None}
+    legend = {"low": -1.0, "high": 1.0, "unit": None, "power": 1.0, "reason": None}
     answers: dict[str, Any] = {"sure": "", "doubt": None, "facts": [], "warnings": [], "recommend": None}
     fields, legends = dict.fromkeys(VIEWS, wave), dict.fromkeys(VIEWS, legend)
     return Snapshot(f"made up {shift}", 5, time.time(), 0.0, fields, legends, answers)
@@ -109,7 +109,7 @@ def seen(page: Page, name: str, n: int, folder: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def answering(folder: Path) -> dict[str, Any]:
+def answering(folder: Path, requests: int) -> dict[str, Any]:
     """Latency of the state while models are computed, and while nothing is."""
     graph, rng = town(23, 1), np.random.default_rng(1)
     study = Study.create(graph, name="busy", storage=folder / "busy.journal", noise=1.0)
@@ -124,8 +124,8 @@ def answering(folder: Path) -> dict[str, Any]:
         token = DOORS.token(Holder("manager", "benchmark"))
         headers = {"authorization": f"Bearer {token}"}
         with httpx.Client(base_url=f"{server.url}/api/v1", headers=headers, timeout=60) as client:
-            while min(map(len, times.values())) < REQUESTS:
-                if len(times[True]) < REQUESTS and not live.computing and len(times[False]) >= REQUESTS:
+            while min(map(len, times.values())) < requests:
+                if len(times[True]) < requests and not live.computing and len(times[False]) >= requests:
                     study.add_observation((graph.edge_ids[0], 1.0), float(rng.normal()))
                 was, begun = live.computing, time.perf_counter()
                 client.get("/state").raise_for_status()
@@ -134,7 +134,7 @@ def answering(folder: Path) -> dict[str, Any]:
                     times[was].append(taken)
                 time.sleep(0.005)
     return {
-        "edges": graph.n_edges, "values": VALUES, "requests": REQUESTS,
+        "edges": graph.n_edges, "values": VALUES, "requests": requests,
         "model_seconds": None if live.snapshot is None else live.snapshot.took,
         "state_ms_95_percent_while_computing": 1000 * float(np.quantile(times[True], 0.95)),
         "state_ms_95_percent_at_rest": 1000 * float(np.quantile(times[False], 0.95)),
@@ -145,6 +145,10 @@ def answering(folder: Path) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path)
+    parser.add_argument(
+        "--sizes", nargs="+", choices=SIZES, default=list(SIZES), help="fewer for a quick look"
+    )
+    parser.add_argument("--requests", type=int, default=REQUESTS)
     arguments = parser.parse_args()
     chromium = os.environ.get("NETBO_CHROMIUM") or shutil.which("chromium")
     if chromium is None:
@@ -156,13 +160,13 @@ def main() -> None:
         page.set_default_timeout(300_000)
         renderer = page.evaluate(RENDERER)
         pages = {}
-        for size, n in SIZES.items():
-            pages[size] = seen(page, f"town{size}", n, folder)
+        for size in arguments.sizes:
+            pages[size] = seen(page, f"town{size}", SIZES[size], folder)
             print(size, pages[size])
         result = {
             "browser": browser.version, "renderer": renderer, "cpu_count": os.cpu_count(),
             "load_average": os.getloadavg(), "fastapi": version("fastapi"), "uvicorn": version("uvicorn"),
-            "pages": pages, "answering": answering(folder),
+            "pages": pages, "answering": answering(folder, arguments.requests),
         }  # fmt: skip
         browser.close()
     print(result["answering"])

@@ -20,6 +20,7 @@ PAGES = (
     DOCS / "leaderboard.md",
     DOCS / "theory" / "mesh-free.md",
     DOCS / "results.md",
+    DOCS / "page.md",
 )
 MARKED = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -91,6 +92,33 @@ def default_prior() -> str:
     return markdown(["network", "nodes", *ranges, "ms, elements", "ms, exact"], rows, n_left=1)
 
 
+def page_seen() -> str:
+    """Seconds until the page is seen and recoloured, milliseconds of a frame, by the number of edges."""
+    record = json.loads((RESULTS / "page.json").read_text(encoding="utf-8"))
+    rows = [
+        [
+            f"{row['edges']:,}", f"{row['first_paint_seconds']:.1f}", f"{row['update_seconds']:.2f}",
+            f"{1000 * row['frame_seconds']:.0f}", f"{1000 * row['empty_frame_seconds']:.0f}",
+            f"{row['frame_ratio']:.1f}",
+        ]
+        for row in record["pages"].values()
+    ]  # fmt: skip
+    head = ["edges", "first paint, s", "update, s", "frame, ms", "frame of an empty map, ms", "ratio"]
+    said = f"Chromium {record['browser']}, renderer {record['renderer']}, {record['cpu_count']} cores."
+    return f"{markdown(head, rows, n_left=0)}\n\n{said}"
+
+
+def page_answers() -> str:
+    """Milliseconds of the state endpoint, while a model is computed beside and at rest."""
+    found = json.loads((RESULTS / "page.json").read_text(encoding="utf-8"))["answering"]
+    figures = [found[f"state_ms_{each}"] for each in (
+        "median_while_computing", "95_percent_while_computing", "95_percent_at_rest"
+    )]  # fmt: skip
+    head = ["edges", "values", "requests", "median, computing", "95 %, computing", "95 %, at rest"]
+    counts = [f"{found[name]:,}" for name in ("edges", "values", "requests")]
+    return markdown(head, [[*counts, *(f"{each:.1f} ms" for each in figures)]], n_left=0)
+
+
 def _figure(value: float | None) -> str:
     return "-" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
 
@@ -105,6 +133,8 @@ def table(name: str) -> str:
         return markdown(head, rows, n_left=2 if part.startswith(("benchmarks", "sensitivity")) else 1)
     if record == "leaderboard":
         return leaderboard_tables.table(part)
+    if record == "page":
+        return page_answers() if part == "answers" else page_seen()
     if record == "asking":
         return asking(lambda row: not part or row["setting"] == part)
     return reached(part)

@@ -38,14 +38,14 @@ def links(process):
 
 def end(process):
     process.send_signal(signal.SIGINT)
-    error = process.communicate(timeout=60)[1]
+    error = process.communicate(timeout=300)[1]
     return process.returncode, error
 
 
 def state(link, **options):
     base, _, token = link.partition("/#")
     headers = {"authorization": f"Bearer {token}"}
-    return httpx.get(f"{base}/api/v1/state", headers=headers, timeout=60, **options).json()
+    return httpx.get(f"{base}/api/v1/state", headers=headers, timeout=300, **options).json()
 
 
 def test_it_serves_a_study_prints_links_and_ends_with_ctrl_c(tmp_path):
@@ -92,9 +92,9 @@ def test_a_certificate_makes_it_https(tmp_path):
     local = found["manager"].replace("0.0.0.0", "127.0.0.1")
     seen = state(local, verify=trusting)
     base, _, token = local.partition("/#")
-    cookie = httpx.post(f"{base}/api/v1/session", json={"token": token}, verify=trusting, timeout=60).headers[
-        "set-cookie"
-    ]
+    cookie = httpx.post(
+        f"{base}/api/v1/session", json={"token": token}, verify=trusting, timeout=300
+    ).headers["set-cookie"]
     end(process)
 
     assert local.startswith("https://")

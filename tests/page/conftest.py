@@ -2,7 +2,7 @@
 
 import pytest
 
-from support.browsers import ARGUMENTS, OwnServer, chromium
+from support.browsers import ARGUMENTS, PATIENCE, OwnServer, chromium
 from support.pages import create, serving
 
 
@@ -32,6 +32,7 @@ def opened(browser):
 
     def make(**options):
         contexts.append(browser.new_context(**options))
+        contexts[-1].set_default_timeout(PATIENCE)
         return contexts[-1]
 
     yield make

@@ -3,13 +3,16 @@
 import json
 import math
 import re
+import socket
 from pathlib import Path
 
 import httpx
 import numpy as np
 import pytest
 
-from netbo.page.roles import Holder
+from netbo.page.lines import PageLines
+from netbo.page.roles import Holder, open_doors
+from netbo.page.snapshot import take
 from netbo.studies import Study
 from support.pages import PIPES, await_model, await_places, create, serving, tell
 
@@ -110,6 +113,23 @@ def test_a_model_is_computed_beside_and_its_fields_are_served(served):
     assert {"mean", "sd", "score", "probability", "from", "to"} <= set(along)
     assert "95 %" in state["model"]["sure"]
     assert sum(each["probability"] for each in boss.get("/search-list").json()["rows"]) > 0.5
+
+
+def test_the_probability_of_the_maximum_has_no_speckles_and_sums_to_one(tmp_path):
+    """Of the few hundred samples many hit one place alone: what is shown is spread over stretches."""
+    study = create(tmp_path)
+    for k, at in enumerate((0.0, 90.0, 180.0, 260.0, 330.0, 390.0)):
+        study.add_observation(("main", at), 10.0 - at / 100 + k % 2)
+    lines = PageLines.of(study.network)
+    snapshot = take(study.optimizer, lines, "now")
+    pieces, density = lines.segments, snapshot.fields["probability"]
+    lengths = (pieces.stop - pieces.start) * lines.graph.lengths[pieces.edge]
+    score = snapshot.fields["acquisition"]
+    step = np.abs(np.diff(score))[np.diff(pieces.edge) == 0]
+
+    assert np.sum(density * lengths) == pytest.approx(1.0, abs=0.02)
+    assert len(np.unique(density[pieces.edge == 2])) <= 500.0 / (1200.0 / 200) + 2
+    assert step.max() < 0.5 * np.ptp(score)
 
 
 def test_before_five_values_it_says_that_they_are_too_few(served):
@@ -264,6 +284,20 @@ def test_all_documents_are_plain_json(tmp_path):
 
     assert [each.status_code for each in told] == [200, 200]
     assert not math.isnan(told[0].json()["trial"]["value"])
+
+
+def test_an_answer_does_not_wait_for_the_receipt_of_its_headers(served):
+    """40 ms of each request, else: asyncio sets this option for sockets of its own alone."""
+    assert served.server.listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+def test_one_key_for_several_studies_opens_each_by_its_own_links(tmp_path):
+    north = Holder("crew", "north")
+    first, second = (open_doors(tmp_path / "key", name) for name in ("first", "second"))
+
+    assert first.holder(first.token(north)) == north
+    assert second.holder(first.token(north)) is None
+    assert first.cookie != second.cookie
 
 
 def test_a_port_that_is_taken_is_said(served, tmp_path):

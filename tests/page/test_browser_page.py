@@ -30,7 +30,7 @@ def test_two_browsers_and_a_worker_in_a_shell_see_each_other(own_server, opened)
     north = entered(opened(**PHONE), own_server.links["north"])
     boss = entered(opened(**DESKTOP), own_server.links["manager"])
     north.get_by_role("button", name="Get a place").tap()
-    north.wait_for_selector(".place", timeout=60_000)
+    north.wait_for_selector(".place")
     becomes(boss, "window.netbo.state.open.some((row) => row.crew === 'north')")
     north.get_by_role("button", name=re.compile("Measured: enter")).tap()
     north.fill("#value", "33")
@@ -239,7 +239,7 @@ def test_without_webgl_there_are_a_plan_and_everything_else(served, opened):
     )
     page = context.new_page()
     page.goto(served.link("crew", "north"))
-    page.wait_for_selector("canvas.plan", timeout=30_000)
+    page.wait_for_selector("canvas.plan")
     page.wait_for_selector("body.ready")
     page.get_by_role("button", name="Report a value elsewhere").tap()
     box = page.locator("canvas.plan").bounding_box()
@@ -262,7 +262,7 @@ def test_the_report_opens_offline_and_prints(tmp_path, opened, shape):
     tabs = page.get_by_role("tab").all_inner_texts()
     for tab in tabs:
         page.get_by_role("tab", name=tab).click()
-    page.evaluate("window.print = () => { window.printed = true; }")
+    page.evaluate("void (window.print = () => { window.printed = true; })")
     page.get_by_role("button", name="Print sheet").click()
     becomes(page, "window.printed === true")
     page.emulate_media(media="print")
@@ -271,6 +271,7 @@ def test_the_report_opens_offline_and_prints(tmp_path, opened, shape):
 
     assert tabs == ["Progress", "Walk", "History", "Table", "More"]
     assert "Stretches to walk" in sheet
+    assert re.search(r"Colours: Estimate, [\d.]+ to [\d.]+", sheet)
     assert page.locator("#sheet img").evaluate("(image) => image.naturalWidth") > 300
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.watched.wrong == []

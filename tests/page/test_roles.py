@@ -51,11 +51,11 @@ def test_without_a_link_nothing_is_told(served):
         "search-list",
         "events",
     ):
-        assert httpx.get(f"{served.url}/api/v1/{path}", timeout=60).status_code == 401
+        assert httpx.get(f"{served.url}/api/v1/{path}", timeout=300).status_code == 401
     for path in ("ask", "values", "queue", "links", "trials/0/withdraw"):
-        assert httpx.post(f"{served.url}/api/v1/{path}", json={}, timeout=60).status_code in (401, 422)
-    assert httpx.get(f"{served.url}/api/v1/export/study.csv", timeout=60).status_code == 401
-    page = httpx.get(served.url, timeout=60).text
+        assert httpx.post(f"{served.url}/api/v1/{path}", json={}, timeout=300).status_code in (401, 422)
+    assert httpx.get(f"{served.url}/api/v1/export/study.csv", timeout=300).status_code == 401
+    page = httpx.get(served.url, timeout=300).text
     assert "Leaks" not in page
 
 
@@ -116,7 +116,7 @@ def test_the_policy_is_strict_everywhere(served):
         "/maplibre/maplibre-gl.js",
         "/nothing",
     ):
-        headers = httpx.get(f"{served.url}{path}", timeout=60).headers
+        headers = httpx.get(f"{served.url}{path}", timeout=300).headers
         policy = headers["content-security-policy"]
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
@@ -127,4 +127,4 @@ def test_the_policy_is_strict_everywhere(served):
         "/maplibre/pywidget.js",
         "/static/x.py",
     ):
-        assert httpx.get(f"{served.url}{path}", timeout=60).status_code == 404
+        assert httpx.get(f"{served.url}{path}", timeout=300).status_code == 404

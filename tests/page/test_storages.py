@@ -3,12 +3,18 @@
 import pytest
 
 from netbo.studies import Study
+from support.databases import connections_end, running_postgres
 from support.pages import PIPES, await_model, await_places, serving_study, tell
 
 
-@pytest.fixture(params=["journal", "sqlite"])
-def storage(request, tmp_path):
-    return {"journal": str(tmp_path / "s.journal"), "sqlite": f"sqlite:///{tmp_path / 's.db'}"}[request.param]
+@pytest.fixture(params=["journal", "sqlite", "postgresql"])
+def storage(request, tmp_path, monkeypatch):
+    files = {"journal": str(tmp_path / "s.journal"), "sqlite": f"sqlite:///{tmp_path / 's.db'}"}
+    if request.param in files:
+        yield files[request.param]
+        return
+    with running_postgres() as server, connections_end(monkeypatch):
+        yield server.get_uri()
 
 
 def test_two_servers_and_a_worker_share_a_study(storage):

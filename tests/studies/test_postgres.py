@@ -3,11 +3,10 @@
 import zlib
 
 import pytest
-from optuna.storages import RDBStorage
 
-from netbo.studies import State, Study, StudyFileError, storages
+from netbo.studies import State, Study, StudyFileError
 from studies.stress_crowds import check_all_was_told_once, check_forks, take_a_queue, work_together
-from support.databases import running_postgres
+from support.databases import connections_end, running_postgres
 from support.studies import GRAPH, SETTINGS, JumpingClock, RestartClock, height, uninterrupted
 
 
@@ -20,19 +19,10 @@ def server():
 @pytest.fixture
 def url(server, request, monkeypatch):
     """An empty database of its own, whose connections from this process end with the test."""
-    opened = []
-
-    class Recorded(RDBStorage):
-        def __init__(self, *arguments, **options):
-            super().__init__(*arguments, **options)
-            opened.append(self)
-
-    monkeypatch.setattr(storages, "RDBStorage", Recorded)
     name = f"study_{zlib.crc32(request.node.name.encode())}"
     server.psql(f"CREATE DATABASE {name};")
-    yield server.get_uri(database=name)
-    for storage in opened:
-        storage.engine.dispose()
+    with connections_end(monkeypatch):
+        yield server.get_uri(database=name)
 
 
 def run(study, n):

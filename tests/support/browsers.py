@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PATIENCE = 120_000  # milliseconds that an action may take: other work may have the machine
 INSTALL = "apt-get install -y chromium"
 ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -82,7 +83,9 @@ class OwnServer:
     def client(self, who="manager"):
         token = self.links[who].partition("#")[2]
         return httpx.Client(
-            base_url=f"{self.url}/api/v1", headers={"authorization": f"Bearer {token}"}, timeout=20
+            base_url=f"{self.url}/api/v1",
+            headers={"authorization": f"Bearer {token}"},
+            timeout=PATIENCE / 1000,
         )
 
     def __enter__(self):
@@ -118,12 +121,12 @@ def entered(context, link, *, hosts=None):
     page = context.new_page()
     page.watched = Watched(page, link.partition("/#")[0], *(hosts or ()))
     page.goto(link)
-    page.wait_for_selector("body.ready", timeout=30_000)
+    page.wait_for_selector("body.ready")
     becomes(page, "window.netbo.chart.map === null || window.netbo.chart.map?.loaded()")
     return page
 
 
-def becomes(page, truth, seconds=60.0):
+def becomes(page, truth, seconds=PATIENCE / 1000):
     """Wait until JavaScript is true; Playwright's own way would need eval in the page."""
     end = time.monotonic() + seconds
     while not page.evaluate(truth):
@@ -131,7 +134,7 @@ def becomes(page, truth, seconds=60.0):
         page.wait_for_timeout(100)
 
 
-def until(check, seconds=30.0):
+def until(check, seconds=PATIENCE / 1000):
     """Wait for something another process does."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

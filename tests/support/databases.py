@@ -10,6 +10,8 @@ import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
+from optuna.storages import RDBStorage
+
 MEMORY = "/dev/shm"  # a server there starts and ends in a quarter of the time
 SERVER = """
 import sys, warnings, grpc, sqlalchemy, optuna
@@ -38,6 +40,23 @@ def running_postgres():
 
     assert not folder.exists()
     assert not is_running(process)
+
+
+@contextmanager
+def connections_end(monkeypatch):
+    """What this process opens to databases inside is closed at the end."""
+    opened = []
+
+    open_one = RDBStorage.__init__
+
+    def recorded(storage, *arguments, **options):
+        open_one(storage, *arguments, **options)
+        opened.append(storage)
+
+    monkeypatch.setattr(RDBStorage, "__init__", recorded)
+    yield
+    for storage in opened:
+        storage.engine.dispose()
 
 
 def is_running(process):

@@ -11,7 +11,7 @@ from netbo.page.roles import Doors, Holder
 from netbo.page.server import PageServer, make_app
 from netbo.studies import Study
 
-PATIENCE = 120.0  # seconds: other work may have the machine
+PATIENCE = 300.0  # seconds: other work may have the machine, and kernels may have to be compiled
 KEY = b"a key for tests, not a secret"
 PIPES = netbo.MetricGraph(
     [0, 1, 1], [1, 2, 3], [400.0, 300.0, 500.0], edge_ids=["main", "east", "west"], unit="m",
@@ -29,14 +29,16 @@ class Served:
     def client(self, role="crew", name="north"):
         if (role, name) not in self.clients:
             self.clients[role, name] = httpx.Client(
-                base_url=f"{self.url}/api/v1", timeout=30,
+                base_url=f"{self.url}/api/v1", timeout=PATIENCE,
                 headers={"authorization": f"Bearer {self.doors.token(Holder(role, name))}"},
             )  # fmt: skip
         return self.clients[role, name]
 
     def browser(self):
         """A client without a token."""
-        return self.clients.setdefault("browser", httpx.Client(base_url=f"{self.url}/api/v1", timeout=30))
+        return self.clients.setdefault(
+            "browser", httpx.Client(base_url=f"{self.url}/api/v1", timeout=PATIENCE)
+        )
 
     def link(self, role="crew", name="north"):
         return f"{self.url}/#{self.doors.token(Holder(role, name))}"

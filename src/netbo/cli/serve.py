@@ -89,7 +89,7 @@ def _serve(
     from netbo.page.server import PageServer, make_app  # noqa: PLC0415
 
     folder = Path(ends.enter_context(tempfile.TemporaryDirectory())) if is_demo else Path()
-    doors = open_doors(options["key_file"] or folder / f"{study.name}.page-key")
+    doors = open_doors(options["key_file"] or folder / f"{study.name}.page-key", study.name)
     live = LiveStudy(study, CrewRules(options["travel_cost"], options["radius"], options["budget"]))
     url = options["url"]
     is_secure = certificate is not None or (url or "").startswith("https://")

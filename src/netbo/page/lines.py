@@ -32,10 +32,7 @@ from netbo.wording import length
 ROUND_EARTH = 2 * pi * 6371008.8  # metres: the sphere of MapLibre's scale
 DEGREES = "EPSG:4326"
 PIECES = 4_000  # of a network, about; at least six an edge while they are few
-USUAL_WIDTH, LARGEST = (
-    10_000.0,
-    400_000.0,
-)  # metres that a network of unknown extent is drawn across; a plane's most
+USUAL_WIDTH, LARGEST = 10_000.0, 400_000.0  # metres of a network of unknown extent, and at most on a plane
 FEW_VERTICES = 300  # laid out by springs; more by distances from landmarks
 LANDMARKS = 12
 NAMES = ("name", "street", "label")  # attributes of an edge that people know it by
@@ -151,12 +148,12 @@ class PageLines:
         """What people call each edge of the graph."""
         middles = Points(np.arange(self.graph.n_edges), self.graph.lengths / 2, graph=self.network.graph)
         ids = self.network.graph.address(middles)[0]
-        given = next(
-            (self.graph.edge_attributes[key] for key in NAMES if key in self.graph.edge_attributes), None
-        )
-        return [
-            name_of(None if given is None else given[edge], own) for edge, own in enumerate(ids)
-        ]  # fmt: skip
+        given = self._given_names
+        return [name_of(None if given is None else given[edge], own) for edge, own in enumerate(ids)]
+
+    @cached_property
+    def _given_names(self) -> Sequence[Any] | None:
+        return next((self.graph.edge_attributes[k] for k in NAMES if k in self.graph.edge_attributes), None)
 
     def findings(self) -> list[dict[str, Any]]:
         """What the reader found, where it lies on the plane."""
@@ -207,12 +204,15 @@ class PageLines:
         addresses, graph = self.network.addresses, self.graph
         side = self._side(edge, from_head=from_head)
         vertex = int((graph.heads if from_head else graph.tails)[edge])
-        if self.network.report.has_vertex_ids:
-            named = (addresses.heads if from_head else addresses.tails)[row]
-            return f"{name_of(None, named)}{f', its {side} end' if side else ''}"
         others = sorted({self.names[each] for each in self._meeting[vertex]} - {self.names[edge]})
-        corner = f" at {others[0]}" if others else ""
-        return f"its {side + ' ' if side else ''}end{corner}"
+        if not self.network.report.has_vertex_ids:
+            return f"its {side + ' ' if side else ''}end{f' at {others[0]}' if others else ''}"
+        own = (addresses.heads if from_head else addresses.tails)[row]
+        named = f"{'vertex ' if isinstance(own, int) else ''}{name_of(None, own)}"
+        corner = others[0] if others and self._given_names is not None else ""
+        if not side:
+            return f"{named}{f' ({corner})' if corner else ''}"
+        return f"{named}, its {side} end{f' at {corner}' if corner else ''}"
 
     @cached_property
     def _meeting(self) -> list[list[int]]:
@@ -253,14 +253,8 @@ def as_id(value: Any, is_known: Any) -> Any:
     """An id as JSON has it: lists are tuples, and what is typed is a number if there is no such text."""
     if isinstance(value, list):
         return tuple(as_id(each, lambda _: True) for each in value)
-    if (
-        isinstance(value, str)
-        and not is_known(value)
-        and value.lstrip("-").isdigit()
-        and is_known(int(value))
-    ):
-        return int(value)
-    return value
+    is_number_typed = isinstance(value, str) and value.lstrip("-").isdigit() and not is_known(value)
+    return int(value) if is_number_typed and is_known(int(value)) else value
 
 
 def name_of(given: Any, own: Hashable) -> str:

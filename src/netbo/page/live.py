@@ -176,11 +176,8 @@ class LiveStudy:
 
     def _keep_model(self) -> None:
         marks = marks_of(self.records)
-        if (
-            self.computing
-            or self._ends.is_set()
-            or marks in (self._tried, self.snapshot and self.snapshot.marks)
-        ):
+        is_known = marks in (self._tried, self.snapshot and self.snapshot.marks)
+        if is_known or self.computing or self._ends.is_set():
             return
         self.computing, self._tried = True, marks
         self.submit(_snapshot).add_done_callback(self._take)

@@ -31,15 +31,9 @@ def records_of(found: Answers) -> list[TrialRecord]:
         return [record for record in found.records if record.point is not None]
     return [
         TrialRecord(
-            trial.id,
-            State(trial.status.value),
-            trial.point,
-            trial.point,
-            trial.value,
-            trial.noise,
-            trial.note,
+            each.id, State(each.status.value), each.point, each.point, each.value, each.noise, each.note
         )
-        for trial in found.optimizer.history
+        for each in found.optimizer.history
     ]
 
 

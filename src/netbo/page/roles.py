@@ -73,8 +73,8 @@ class Doors:
         return f"netbo-{sha256(b'cookie' + self.key).hexdigest()[:8]}"
 
 
-def open_doors(path: Path) -> Doors:
-    """Doors by the key in the environment, else in a file that only its owner reads, made if missing."""
+def open_doors(path: Path, study: str = "") -> Doors:
+    """Doors of a study, by the key in the environment, else in a file that only its owner reads."""
     given = os.environ.get(KEY_VARIABLE)
     if given is None:
         if not path.exists():
@@ -86,4 +86,4 @@ def open_doors(path: Path) -> Doors:
             f"the key of the links must have {LEAST_KEY} characters, got {len(given)} from {KEY_VARIABLE} or "
             f"{path}; remove the file for a new one"
         )
-    return Doors(given.encode())
+    return Doors(hmac.new(given.encode(), study.encode(), sha256).digest())  # one key may serve several

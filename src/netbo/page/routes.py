@@ -10,12 +10,11 @@ from fastapi import APIRouter, Depends, Header, HTTPException, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from netbo.errors import ObservationError
 from netbo.geometry import Point
 from netbo.optimize.arguments import FAILED
 from netbo.page.lines import as_id
 from netbo.page.live import LiveStudy
-from netbo.page.roles import CREW, LONGEST_NAME, MANAGER, ROLES, Doors, Holder
+from netbo.page.roles import CREW, LONGEST_NAME, MANAGER, Doors, Holder
 from netbo.page.snapshot import VIEWS
 from netbo.page.state import field_document, state_document, trial_rows
 from netbo.studies import State, TrialRecord
@@ -256,7 +255,7 @@ async def events(live: Live, _: Anybody, request: Request) -> StreamingResponse:
         sent, quiet = None, 0.0
         while live.is_open and not await request.is_disconnected():
             if live.version != sent or quiet >= BEAT:
-                yield f"data: {live.version}\n\n" if live.version != sent else ": still here\n\n"
+                yield f"data: {live.version}\n\n"  # the same again is a sign of life
                 sent, quiet = live.version, 0.0
             await asyncio.sleep(LOOK)
             quiet += LOOK
@@ -303,9 +302,7 @@ async def _prompt(work: Future[T]) -> T | None:
     future = asyncio.wrap_future(work)
     done, _ = await asyncio.wait([future], timeout=PROMPT)
     if not done:
-        future.add_done_callback(
-            lambda late: late.cancelled() or late.exception()
-        )  # said in the log of the pool
+        future.add_done_callback(lambda late: late.cancelled() or late.exception())  # who asks again hears it
         return None
     return future.result()
 
@@ -360,10 +357,8 @@ def enqueue(live: Live, _: Manager, place: Place) -> dict[str, Any]:
     """Put a place in line: whoever asks next gets it. One that waits already is not put in twice."""
     point = _point(live, place)
     live.refresh()
-    same = [r for r in live.records if r.state is State.WAITING and r.point is not None]
-    number = next(
-        (r.id for r in same if r.point and (r.point.edge, r.point.z) == (point.edge, point.z)), None
-    )
+    waiting = {(r.point.edge, r.point.z): r.id for r in live.records if r.point and r.state is State.WAITING}
+    number = waiting.get((point.edge, point.z))
     number = live.study.enqueue(point) if number is None else number
     live.refresh()
     return {"trial": trial_rows(live.lines, [live.records[number]], live.changes)[0]}
@@ -375,15 +370,6 @@ def _point(live: LiveStudy, place: Place) -> Point:
 
 def _require_own(record: TrialRecord, holder: Holder) -> None:
     """A crew changes its own trials, and what is in nobody's hands."""
-    if (
-        holder.role == CREW
-        and holder.name not in (record.worker, record.told_by)
-        and (record.worker or record.told_by)
-    ):
-        raise HTTPException(
-            403,
-            f"trial {record.id} is that of {record.worker or record.told_by!r}, and you are {holder.name!r}",
-        )
-
-
-__all__ = ["ROLES", "ObservationError", "api", "link_document"]
+    whose = record.worker or record.told_by
+    if holder.role == CREW and whose and holder.name not in (record.worker, record.told_by):
+        raise HTTPException(403, f"trial {record.id} is that of {whose!r}, and you are {holder.name!r}")

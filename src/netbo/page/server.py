@@ -26,7 +26,6 @@ from netbo.page.routes import api
 from netbo.page.shell import MAPLIBRE, STATIC, maplibre_file, shell
 
 LARGEST_BODY = 64_000  # bytes
-LOCAL = ("127.0.0.1", "localhost", "::1")
 PATIENCE = 2  # seconds that open streams get when the server ends
 SHELL_SUFFIXES = (".js", ".css", ".svg", ".json")
 POLICY = (
@@ -105,7 +104,7 @@ def make_app(
         live.close()
 
     app = FastAPI(
-        title=f"netbo: {live.study.name}", version=__version__, lifespan=lifespan, docs_url=None,
+        title="netbo: a study on a network", version=__version__, lifespan=lifespan, docs_url=None,
         redoc_url=None, openapi_url="/api/v1/openapi.json",
     )  # fmt: skip
     app.state.live, app.state.doors = live, doors
@@ -125,15 +124,13 @@ def make_app(
     app.add_middleware(GZipMiddleware, minimum_size=2_000, compresslevel=1)
     app.add_middleware(Guard, policy=policy)
     app.include_router(api)
-    _add_files(app, background)
+    tiles = None if background is None else {"url": background.url, "credit": background.credit}
+    _add_files(app, {"background": tiles, "store": doors.cookie})
     return app
 
 
-def _add_files(app: FastAPI, background: Background | None) -> None:
+def _add_files(app: FastAPI, settings: dict[str, Any]) -> None:
     """The page itself, which holds no data, and what it loads."""
-    settings = {
-        "background": None if background is None else {"url": background.url, "credit": background.credit}
-    }
 
     @app.get("/", include_in_schema=False)
     def page() -> Response:
@@ -178,21 +175,23 @@ class PageServer:
     ) -> None:
         files = {} if certificate is None else {"ssl_certfile": certificate[0], "ssl_keyfile": certificate[1]}
         try:
-            self._socket = socket.create_server(
+            self.listener = socket.create_server(
                 (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET
             )
         except OSError as error:
             raise ParameterError(
                 f"the page cannot be served at {host}:{port}: {error.strerror}; try another --port, 0 for any"
             ) from error
+        # Each connection inherits it: else a body waits 40 ms for the receipt of its headers.
+        self.listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         config = uvicorn.Config(
             app, log_level="warning", timeout_graceful_shutdown=PATIENCE, server_header=False,
             **files,  # type: ignore[arg-type]  # a dict of texts
         )  # fmt: skip
         self.app, self.server = app, uvicorn.Server(config)
-        name, number = f"[{host}]" if ":" in host else host, self._socket.getsockname()[1]
+        name, number = f"[{host}]" if ":" in host else host, self.listener.getsockname()[1]
         self.url = f"{'https' if certificate else 'http'}://{name}:{number}"
-        self._thread = threading.Thread(target=self.server.run, args=([self._socket],), daemon=True)
+        self._thread = threading.Thread(target=self.server.run, args=([self.listener],), daemon=True)
 
     def __enter__(self) -> "PageServer":
         self._thread.start()
@@ -208,4 +207,4 @@ class PageServer:
         self.app.state.live.close()
         self.server.should_exit = True
         self._thread.join(PATIENCE + 5)
-        self._socket.close()
+        self.listener.close()

@@ -13,18 +13,8 @@ from typing import Any
 
 STATIC = Path(__file__).parent / "static"
 MAPLIBRE = ("maplibre-gl.js", "maplibre-gl.css")
-MODULES = (
-    "dom.js",
-    "network.js",
-    "field.js",
-    "source.js",
-    "queue.js",
-    "charts.js",
-    "map.js",
-    "crew.js",
-    "manager.js",
-    "app.js",
-)  # each imports only from those before it
+ORDER = ("dom", "network", "field", "source", "queue", "charts", "map", "crew", "manager", "app")
+MODULES = tuple(f"{name}.js" for name in ORDER)  # each imports only from those before it
 
 
 def maplibre_file(name: str) -> Path | None:

@@ -17,7 +17,7 @@ from netbo.optimize import Optimizer
 from netbo.optimize.results.figures import WORST_SHOWN, density, view
 from netbo.optimize.summary import summarize
 from netbo.page.lines import PageLines
-from netbo.page.stretches import walkable
+from netbo.page.stretches import spread, walkable
 
 VIEWS = ("mean", "sd", "acquisition", "probability")
 UNKNOWN, LEVELS = 255, 254  # a byte a piece: no value, and the highest level
@@ -52,27 +52,17 @@ def take(optimizer: Optimizer, lines: PageLines, marks: str) -> Snapshot:
     """Compute everything; what cannot be said has a reason in its place."""
     began, n_values = time.time(), len(optimizer.history.observed)
     if not n_values:
-        said = {
-            "sure": "No values yet: nothing is known.",
-            "doubt": "no values yet",
-            "facts": [],
-            "warnings": [],
-        }
-        return Snapshot(marks, 0, began, 0.0, answers=said)
+        said = {"sure": "No values yet: nothing is known.", "doubt": "no values yet"}
+        return Snapshot(marks, 0, began, 0.0, answers={**said, "facts": [], "warnings": []})
     fields, legends = {}, {}
-    doubt = summarize(optimizer).doubt
+    doubt, unknown = summarize(optimizer).doubt, np.full(len(lines.segments.edge), np.nan)
     for what in VIEWS:
         reason = doubt if what == "sd" else None
         try:
-            shown = view(optimizer, what)
-            values = np.full(len(lines.segments.edge), np.nan)
-            if reason is None:
-                values = _finite(shown.function(_moved(lines.segments.middles, optimizer)))
-            legends[what] = _legend(what, shown.label, values, optimizer, reason)
+            values = _field(optimizer, lines, what) if reason is None else unknown
         except BaseError as error:
-            values = np.full(len(lines.segments.edge), np.nan)
-            legends[what] = _legend(what, what, values, optimizer, str(error))
-        fields[what] = values
+            values, reason = unknown, str(error)
+        fields[what], legends[what] = values, _legend(what, values, optimizer, reason)
     answers = plain(_answers(optimizer, lines))
     return Snapshot(marks, n_values, time.time(), time.time() - began, fields, legends, answers)
 
@@ -86,25 +76,26 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _moved(points: Points, optimizer: Optimizer) -> Points:
-    """The same places, bound to the graph of the optimizer: a layout has the same edges."""
-    return Points(points.edge, points.z, graph=optimizer.graph)
-
-
-def _finite(values: FloatArray) -> FloatArray:
+def _field(optimizer: Optimizer, lines: PageLines, what: str) -> FloatArray:
+    """A view at the middles of the pieces; NaN where it has no finite value."""
+    if what == "probability":
+        return spread(density(optimizer), lines)
+    middles, function = lines.segments.middles, view(optimizer, what).function
+    places = Points(middles.edge, middles.z, graph=optimizer.graph)  # a layout has the same edges
+    if what == "acquisition":  # a rule that explores raises some places of its first question
+        function(places[:1])
+    values = function(places)
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _legend(
-    what: str, label: str, values: FloatArray, optimizer: Optimizer, reason: str | None
-) -> dict[str, Any]:
+def _legend(what: str, values: FloatArray, optimizer: Optimizer, reason: str | None) -> dict[str, Any]:
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     if what == "acquisition" and known.size:
         low = float(np.quantile(known, WORST_SHOWN))  # logarithms fall deep
     unit = optimizer.value_unit if what in ("mean", "sd") else None
     return {
-        "label": label, "low": 0.0 if what == "probability" else low, "high": high, "unit": unit,
+        "low": 0.0 if what == "probability" else low, "high": high, "unit": unit,
         "power": POWERS.get(what, 1.0), "reason": reason if not known.size else None,
     }  # fmt: skip
 
@@ -139,14 +130,9 @@ def _recommended(optimizer: Optimizer, lines: PageLines) -> dict[str, Any]:
 def _modes(optimizer: Optimizer, lines: PageLines) -> list[dict[str, Any]]:
     found = optimizer.modes(MODES)
     places = lines.described([mode.point for mode in found])
+    names = ("probability", "mean", "low", "high")
     return [
-        {
-            "place": place,
-            "probability": mode.probability,
-            "mean": mode.mean,
-            "low": mode.low,
-            "high": mode.high,
-        }
+        {"place": place, **{name: getattr(mode, name) for name in names}}
         for place, mode in zip(places, found, strict=True)
     ]
 

@@ -17,7 +17,7 @@ from netbo.page.snapshot import Snapshot
 from netbo.studies import State, TrialRecord
 from netbo.studies.records import Correction
 
-SHORT = ("acquisition", "score")  # a name of a view, and what programs call it
+SHORT = {"acquisition": "score"}  # a view, and what programs call it
 DONE = (State.OBSERVED, State.FAILED, State.WITHDRAWN)
 
 
@@ -95,9 +95,8 @@ def field_document(lines: PageLines, snapshot: Snapshot, edges: Iterable[int]) -
         "edge": pieces.edge[rows].tolist(), "from": (pieces.start[rows] * lengths).tolist(),
         "to": (pieces.stop[rows] * lengths).tolist(),
     }  # fmt: skip
-    names = {SHORT[0]: SHORT[1]}
     values = {
-        names.get(what, what): [number(each) for each in column[rows].tolist()]
+        SHORT.get(what, what): [number(each) for each in column[rows].tolist()]
         for what, column in snapshot.fields.items()
     }
     return {"values": snapshot.n_values, "made": snapshot.made, **columns, **values}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from netbo.arrays import FloatArray
 from netbo.geometry import Points
 from netbo.optimize import SearchList
 from netbo.optimize.maximizer import MaximizerDensity
@@ -49,6 +50,17 @@ def walkable(listed: SearchList, density: MaximizerDensity, lines: PageLines) ->
         "length": float((np.array(ends) - np.array(starts))[order].sum()),
         "held_out": listed.held_out,
     }  # fmt: skip
+
+
+def spread(found: MaximizerDensity, lines: PageLines) -> FloatArray:
+    """Probability per unit of length, over stretches that one can walk: single samples make no speckles."""
+    graph, pieces = found.graph, lines.segments
+    n_parts = np.maximum(np.rint(graph.lengths / (SENSIBLE * graph.total_length)), 1).astype(np.int64)
+    first, edges = np.cumsum(n_parts) - n_parts, np.repeat(np.arange(graph.n_edges), n_parts)
+    number, width = np.arange(len(edges)) - first[edges], graph.lengths[edges] / n_parts[edges]
+    mass = found.mass(edges, number * width, np.minimum((number + 1) * width, graph.lengths[edges]))
+    part = ((pieces.start + pieces.stop) / 2 * n_parts[pieces.edge]).astype(np.int64)
+    return np.asarray((mass / width)[first[pieces.edge] + part])
 
 
 def _words(lines: PageLines, edge: Any, distance: float) -> str:

@@ -2,7 +2,7 @@
 
 import { $, age, button, fill, h, say, way } from './dom.js';
 import { Network } from './network.js';
-import { enter, follow, get, isStill, Refused, settings } from './source.js';
+import { enter, follow, get, isStill, post, Refused, settings } from './source.js';
 import { Queue } from './queue.js';
 import { Chart, VIEWS } from './map.js';
 import { CrewPanel } from './crew.js';
@@ -17,6 +17,9 @@ class Page {
     if (isStill) this.queue.changed = () => {};
     this.crew = new CrewPanel(this);
     this.panels = new Panels(this);
+    const hold = (isHeld) => () => { this.held = isHeld; if (!isHeld && this.late) setTimeout(() => { this.late = false; this.news(); }, 200); };
+    $('#panel').addEventListener('pointerdown', hold(true));
+    for (const name of ['pointerup', 'pointercancel']) addEventListener(name, hold(false));
   }
 
   get me() { return this.state.me; }
@@ -28,7 +31,7 @@ class Page {
     $('#title').textContent = this.state.study.title;
     const [said, packed] = [await get('network'), await get('network/lines')];
     this.network = new Network(said, packed);
-    this.chart = new Chart(this.network, { tapped: (place) => this.tapped(place), chosen: () => {}, background: settings.background });
+    this.chart = new Chart(this.network, { tapped: (place) => this.tapped(place), background: settings.background });
     this.#tabs();
     await this.refresh();
     $('#start').remove();
@@ -72,9 +75,10 @@ class Page {
     this.news();
   }
 
-  /** Show what is new; a form that somebody types into is left alone. */
+  /** Show what is new; a form that somebody types into is left alone, and a button that is pressed stays until it is let go. */
   news() {
-    if (this.tab !== 'go' || !this.crew.form) { this.draw(); return; }
+    if (this.held) this.late = true;
+    else if (this.tab !== 'go' || !this.crew.form) { this.draw(); return; }
     this.#status();
     this.mark();
   }
@@ -101,14 +105,18 @@ class Page {
     this.draw();
   }
 
-  /** Draw the panel again, and keep the focus where it was. */
+  /** Draw the panel again; focus, what was typed and what was opened stay. */
   draw() {
-    const panel = $('#panel'), held = document.activeElement, id = held && panel.contains(held) && (held.id || held.getAttribute('aria-label')), from = held?.selectionStart;
+    const panel = $('#panel'), called = (each) => each.id || each.getAttribute('aria-label') || each.textContent, held = document.activeElement;
+    const name = panel.contains(held) && held !== panel ? called(held) : null, from = held?.selectionStart, same = () => [...panel.querySelectorAll(held.tagName)].filter((each) => called(each) === name);
+    const k = name == null ? 0 : same().indexOf(held), typed = [...panel.querySelectorAll('[data-keep]')].map(({ id, value }) => [id, value]), opened = new Set([...panel.querySelectorAll('[open] > summary')].map(called));
     for (const tab of document.querySelectorAll('#tabs button')) { const on = tab.id === `tab-${this.tab}`; tab.setAttribute('aria-selected', String(on)); tab.tabIndex = on ? 0 : -1; }
     panel.setAttribute('aria-labelledby', `tab-${this.tab}`);
     if (this.tab === 'go') this.crew.draw(panel); else this.panels[this.tab](panel);
-    if (id) {
-      const again = document.getElementById(id) ?? panel.querySelector(`[aria-label="${CSS.escape(id)}"]`);
+    for (const [id, value] of typed) { const again = document.getElementById(id); if (again) again.value = value; }
+    for (const each of panel.querySelectorAll('summary')) each.parentElement.open = opened.has(called(each));
+    if (name != null) {
+      const again = same()[k] ?? same()[0];
       again?.focus({ preventScroll: true });
       if (from != null && again?.setSelectionRange) try { again.setSelectionRange(from, from); } catch { /* not every input has one */ }
     }
@@ -123,16 +131,16 @@ class Page {
     $('#status').textContent = words;
     $('#status').className = `status ${waiting || !this.isOn ? 'waiting' : trouble ? 'wrong' : ''}`;
     $('#status').title = trouble ?? (model ? `The model is ${this.modelAge()} old and knows ${model.values} values.` : '');
-    $('#who').textContent = `${this.me.name}, ${this.me.role}`;
+    $('#who').textContent = [...new Set([this.me.name, this.me.role])].join(', ');
   }
 
-  /** Everything that has a place, on the map. */
-  mark() {
+  /** Everything that has a place, on the map; those of the list, or mine, with their numbers. */
+  mark(listed = null) {
     if (!this.chart || !this.state) return;
-    const { state, network } = this, mine = new Map((this.crew.placed ?? []).map(({ row }, k) => [row.id, k + 1])), marks = [];
+    const { state, network } = this, mine = new Map((listed ?? (this.crew.placed ?? []).map(({ row }) => row)).map((row, k) => [row.id, k + 1])), marks = [];
     for (const row of this.trials) if (['observed', 'failed'].includes(row.status)) marks.push({ kind: row.status, at: row.place.at, trial: row.id });
     for (const row of state.open) {
-      const k = row.crew === this.me.name ? mine.get(row.id) : null;
+      const k = listed || row.crew === this.me.name ? mine.get(row.id) : null;
       marks.push({ kind: k ? 'mine' : row.status === 'waiting' ? 'waiting' : 'next', text: k, at: row.place.at, trial: row.id });
     }
     if (state.model?.recommend) marks.push({ kind: 'recommended', at: state.model.recommend.place.at });
@@ -158,10 +166,25 @@ class Page {
     if (this.crew.tapped(place)) return;
     const legends = this.state.model?.legends, i = network.first[place.edge] + [...network.to.subarray(network.first[place.edge], network.first[place.edge + 1])].findIndex((to) => to >= place.z - 1e-6);
     const value = legends?.mean && network.value('mean', i, legends.mean), sd = legends?.sd && network.value('sd', i, legends.sd), unit = this.state.study.value_unit ?? '';
-    fill($('#tip'), h('b', {}, network.names[place.edge]), `, ${way(place.z, network.unit)} along`,
-      value != null && h('div', {}, `expected ${value.toPrecision(3)} ${unit}${sd != null ? ` ± ${(2 * sd).toPrecision(2)}` : ''}`), button('×', () => { this.tap = null; $('#tip').hidden = true; this.mark(); }, 'plain', { 'aria-label': 'close' }));
+    fill($('#tip'), h('b', {}, network.names[place.edge]), `, ${this.along(place)}`,
+      value != null && h('div', {}, `expected ${value.toPrecision(3)} ${unit}${sd != null ? ` ± ${(2 * sd).toPrecision(2)}` : ''}`), this.me.role === 'manager' && !isStill && h('div', {}, button('Send a crew here', () => this.#enqueue(place), 'small')),
+      button('×', () => { this.tap = null; $('#tip').hidden = true; this.mark(); }, 'plain close', { 'aria-label': 'close' }));
     $('#tip').hidden = false;
     this.draw();
+  }
+
+  /** How far along its street a place is, and from which end that is counted. */
+  along({ edge, z }) {
+    const { distance, side } = this.network.along(edge, z);
+    return `${way(distance, this.network.unit)} ${side ? `from its ${side} end` : 'along'}`;
+  }
+
+  async #enqueue({ edge, z }) {
+    try {
+      await post('queue', { index: [edge, z] });
+      say('In line: whoever asks next gets this place.');
+    } catch (error) { say(error.message, { kind: 'wrong' }); }
+    await this.refresh();
   }
 
   /** A place as a button that shows it. */
@@ -171,7 +194,7 @@ class Page {
 
   #gps() {
     if (!this.network.earth || !navigator.geolocation || !isSecureContext) return;
-    const locate = button('Where am I?', () => {
+    const locate = button('◎', () => {
       this.watch ??= navigator.geolocation.watchPosition(({ coords }) => {
         this.gps = this.network.plane(coords.longitude, coords.latitude);
         const { edge, z } = this.network.nearest(this.gps);
@@ -179,7 +202,7 @@ class Page {
         if (!locate.hidden) { locate.hidden = true; this.chart.go(this.gps); }
         if (!this.crew.form) this.draw(); else this.mark();
       }, (error) => { navigator.geolocation.clearWatch(this.watch); this.watch = null; say(`Your position is not known: ${error.message}.`, { kind: 'wrong' }); }, { enableHighAccuracy: true, maximumAge: 10000 });
-    }, '', { id: 'locate' });
+    }, '', { id: 'locate', 'aria-label': 'Where am I?', title: 'Where am I?' });
     $('#corner').prepend(locate);
   }
 }

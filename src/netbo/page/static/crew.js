@@ -38,13 +38,12 @@ export class CrewPanel {
     if (this.form) return this.#form(panel);
     const { state, queue } = this.page, placed = (this.placed = this.places()), unit = this.page.network.unit;
     const others = state.open.filter((row) => row.crew !== this.name || row.status === 'waiting');
-    fill(panel,
+    fill(panel, this.#queued(queue),
       h('h2', {}, placed.length ? 'Go here next' : 'Nothing to do yet'),
       placed.length ? h('ol', { class: 'places' }, placed.map((each, k) => this.#card(each, k + 1, unit))) : h('p', {}, 'Ask for a place: it is where a measurement would tell most.'),
       h('div', { class: 'row' }, button(placed.length ? 'One more place' : 'Get a place', () => this.more(), placed.length ? '' : 'main', { id: 'ask' }),
         button('Report a value elsewhere', () => this.open(null))),
       this.asking && h('p', { role: 'status', class: 'busy' }, this.asking),
-      this.#queued(queue),
       this.#mine(),
       others.length > 0 && [h('h2', {}, 'Others'), h('ul', { class: 'plain' }, others.map((row) => h('li', {}, h('b', {}, row.status === 'waiting' ? 'in line' : row.crew || 'somebody'),
         row.status === 'waiting' ? ': ' : `, since ${clock(row.began)}: `, this.page.link(row.place))))]);
@@ -110,7 +109,7 @@ export class CrewPanel {
   show(row, ways = null) {
     const found = ways && this.page.network.to_place(ways, row.place.index);
     this.page.chart.lines('way', found ? [found.line] : []);
-    this.page.chart.go(row.place.at);
+    if (found?.line.length) this.page.chart.fit(found.line); else this.page.chart.go(row.place.at);
   }
 
   async change(row, action, words) {
@@ -141,7 +140,7 @@ export class CrewPanel {
   /** A tap on the map while the form wants a place. */
   tapped(place) {
     if (!this.form?.elsewhere) return false;
-    this.form.at = place;
+    Object.assign(this.form, { at: place, unknown: null });
     this.page.draw();
     return true;
   }
@@ -150,7 +149,7 @@ export class CrewPanel {
     const form = this.form, { state, network } = this.page, unit = state.study.value_unit, where = form.row?.place;
     const keep = (name) => (event) => { form[name] = event.target.value; };
     const choose = (name, value) => () => { form[name] = value; this.page.draw(); document.querySelector('#value')?.focus(); };
-    const known = form.at && `${network.names[form.at.edge]}, ${way(form.at.z, network.unit)} along`;
+    const known = form.at && `${network.names[form.at.edge]}, ${this.page.along(form.at)}`;
     fill(panel, h('form', { class: 'form', submit: (event) => { event.preventDefault(); this.#save(); } },
       h('h2', {}, where ? where.name : 'A value elsewhere'), where && h('p', {}, where.words),
       h('div', { class: 'choice', role: 'group', 'aria-label': 'What came of it' },
@@ -165,7 +164,7 @@ export class CrewPanel {
       h('p', { id: 'wrong', class: 'wrong', role: 'alert' }, form.wrong ?? ''),
       where && h('label', { class: 'tick' }, h('input', { type: 'checkbox', checked: form.elsewhere, change: (event) => { form.elsewhere = event.target.checked; form.at = null; this.page.tap = null; this.page.draw(); } }), 'Measured elsewhere'),
       form.elsewhere && h('fieldset', {}, h('legend', {}, 'Where? Tap the map, or say it'),
-        h('p', { class: 'where', role: 'status' }, known ?? 'no place yet'),
+        h('p', { class: 'where', role: 'status' }, known ?? form.unknown ?? 'no place yet'),
         h('div', { class: 'pair' }, h('label', {}, 'Street or pipe', h('input', { id: 'street', value: form.street, list: 'streets', autocomplete: 'off', input: keep('street'), change: () => this.#spoken() })),
           h('label', {}, `Distance${network.unit ? `, ${network.unit}` : ''}`, h('input', { id: 'along', value: form.along, inputmode: 'decimal', autocomplete: 'off', input: keep('along'), change: () => this.#spoken() }))),
         h('datalist', { id: 'streets' }, [...new Set(network.names)].slice(0, 1000).map((value) => h('option', { value })))),
@@ -174,9 +173,11 @@ export class CrewPanel {
   }
 
   #spoken() {
-    const { network } = this.page, edge = network.names.indexOf(this.form.street), along = typed(this.form.along || '0');
-    if (edge < 0 || along == null || along < 0 || along > network.lengths[edge] * (1 + 1e-6)) return;
-    setTimeout(() => this.form && this.page.select({ edge, z: along })); // once the focus has moved on
+    const { form, page: { network } } = this, { street, along } = form, edge = network.names.indexOf(street), distance = typed(along), place = distance == null || distance < 0 ? null : network.find(street, distance);
+    form.at = place;
+    form.unknown = !street || !along ? null : edge < 0 ? `No street or pipe is called “${street}”.` : place ? null
+      : distance == null || distance < 0 ? 'A distance is a number, such as 120.' : `${street} is ${way(network.along(edge, 0).length, network.unit)} long here; tap the map instead.`;
+    setTimeout(() => this.form === form && (place ? this.page.select(place) : this.page.draw())); // once the focus has moved on
   }
 
   async #save() {

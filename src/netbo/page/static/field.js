@@ -1,6 +1,6 @@
 // Colours along a network of any size: one texture of ends, one of bytes, one of colours, drawn by the map's own GL.
 
-const WIDE = 1024, EDGE = [0.07, 0.12, 0.17, 1];
+const WIDE = 1024, EDGE = [0.07, 0.12, 0.17, 1], CLEAR = [0, 0, 0, 0], PALE = [225, 229, 232], FADE = 80; // levels from pale to the colours, where nothing is pale
 const VERTEX = `#version 300 es
 uniform highp sampler2D ends; uniform highp sampler2D bytes; uniform mat4 m; uniform vec2 size; uniform float w;
 out highp vec2 p; out highp float len; out highp float level;
@@ -16,10 +16,10 @@ void main() {
 }`;
 const FRAGMENT = `#version 300 es
 precision highp float;
-uniform sampler2D colours; uniform vec4 one; uniform float w;
+uniform sampler2D colours; uniform vec4 one; uniform float w; uniform float cap;
 in highp vec2 p; in highp float len; in highp float level; out vec4 colour;
 void main() {
-  float far = length(vec2(p.x - clamp(p.x, 0., len), p.y));
+  float far = length(vec2(p.x - clamp(p.x, 0., len), p.y)) + (p.x < 0. || p.x > len ? cap : 0.);
   vec4 c = one.a > 0. ? one : texture(colours, vec2((level * 255. + .5) / 256., .5));
   colour = vec4(c.rgb, 1.) * (1. - smoothstep(w * .5 - .6, w * .5 + .6, far));
 }`;
@@ -47,7 +47,7 @@ export class FieldLayer {
       for (let c = 0; c < 3; c++) this.colours[4 * i + c] = rgb[k][c] + (at - k) * (rgb[k + 1][c] - rgb[k][c]);
     }
     this.colours.set([190, 196, 202, 255], 1020);
-    if (isSparse) this.colours.set([225, 229, 232, 255], 0);
+    for (let i = 0; isSparse && i < FADE; i++) PALE.forEach((pale, c) => { this.colours[4 * i + c] = pale + (i / FADE) * (this.colours[4 * i + c] - pale); });
     this.isStale = true;
     this.map?.triggerRepaint();
   }
@@ -66,7 +66,7 @@ export class FieldLayer {
     }
     gl.linkProgram(program);
     if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
-    this.at = Object.fromEntries(['ends', 'bytes', 'colours', 'm', 'size', 'w', 'one'].map((name) => [name, gl.getUniformLocation(program, name)]));
+    this.at = Object.fromEntries(['ends', 'bytes', 'colours', 'm', 'size', 'w', 'one', 'cap'].map((name) => [name, gl.getUniformLocation(program, name)]));
     this.vao = gl.createVertexArray();
     this.rows = Math.ceil(this.network.pieces / WIDE);
     const ends = new Float32Array(4 * WIDE * this.rows);
@@ -108,8 +108,10 @@ export class FieldLayer {
     const dense = devicePixelRatio, wide = this.width(this.map.getZoom());
     gl.uniformMatrix4fv(this.at.m, false, new Float32Array(M));
     gl.uniform2f(this.at.size, gl.drawingBufferWidth / 2, gl.drawingBufferHeight / 2);
-    for (const [more, one] of [[2.4, EDGE], [0, [0, 0, 0, 0]]].slice(wide < 2.5 ? 1 : 0)) { // a dark edge, then the colours
+    const passes = [[2.4, EDGE, 0], [0, CLEAR, 0], [0, CLEAR, 1e6]]; // a dark edge, the colours with round ends for the bends, and without: no end lies on a neighbour
+    for (const [more, one, cap] of wide < 2.5 ? passes.slice(1, 2) : passes) {
       gl.uniform1f(this.at.w, (wide + more) * dense);
+      gl.uniform1f(this.at.cap, cap);
       gl.uniform4fv(this.at.one, one);
       gl.drawArrays(gl.TRIANGLES, 0, 6 * this.network.pieces);
     }

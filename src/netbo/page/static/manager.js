@@ -2,7 +2,7 @@
 
 import { button, byTime, clock, fill, h, number, percent, save, say, typed, way, withUnit } from './dom.js';
 import { convergence, profile } from './charts.js';
-import { isStill, post, settings } from './source.js';
+import { isStill, post, settings, store } from './source.js';
 
 const FILES = { 'study.gpkg': 'GeoPackage', 'study.geojson': 'GeoJSON', 'study.gpx': 'GPX', 'study.kml': 'KML', 'study.csv': 'CSV' };
 const STATES = { observed: '', failed: 'no value', withdrawn: 'taken back', cancelled: 'given up', expired: 'ran out', released: 'given back', pending: 'under way', waiting: 'in line' };
@@ -10,8 +10,25 @@ const ROWS = 100;
 
 export class Panels {
   constructor(page) {
-    Object.assign(this, { page, edge: null, walked: new Set(), all: false });
-    try { this.walked = new Set(JSON.parse(localStorage.getItem(`netbo walked ${location.pathname}`) ?? '[]')); } catch { /* a browser that keeps nothing */ }
+    Object.assign(this, { page, edge: null, walked: [], all: false });
+    try { this.walked = JSON.parse(localStorage.getItem(`netbo walked ${store}`) ?? '[]'); } catch { /* a browser that keeps nothing */ }
+  }
+
+  /** Whether a stretch was walked, as it is now: with every model the stretches move a little. */
+  #isWalked({ edge, from, to }) {
+    let done = 0, last = from;
+    for (const [, a, b] of this.walked.filter(([id]) => id === JSON.stringify(edge)).sort((one, other) => one[1] - other[1])) {
+      done += Math.max(0, Math.min(b, to) - Math.max(a, last));
+      last = Math.max(last, b);
+    }
+    return done >= 0.9 * (to - from);
+  }
+
+  #walk({ edge, from, to }, isDone) {
+    const id = JSON.stringify(edge);
+    if (isDone) this.walked.push([id, from, to]); else this.walked = this.walked.filter(([other, a, b]) => other !== id || b <= from || a >= to);
+    try { localStorage.setItem(`netbo walked ${store}`, JSON.stringify(this.walked)); } catch { /* as above */ }
+    this.page.draw();
   }
 
   /** How far, how sure, and what is known along a street. */
@@ -44,17 +61,11 @@ export class Panels {
   search(panel) {
     const { state, network, chart } = this.page, found = state.model?.search;
     if (!found?.rows?.length) return fill(panel, h('h2', {}, 'Stretches to walk'), h('p', {}, 'There is no list yet: it comes with the first values.'));
-    const key = (row) => JSON.stringify([row.edge, Math.round(row.from), Math.round(row.to)]), left = found.rows.filter((row) => !this.walked.has(key(row)));
-    chart.lines('parts', left.flatMap((row) => row.parts.map(([edge, a, b]) => network.part(edge, a, b))));
-    const tick = (row) => (event) => {
-      if (event.target.checked) this.walked.add(key(row)); else this.walked.delete(key(row));
-      try { localStorage.setItem(`netbo walked ${location.pathname}`, JSON.stringify([...this.walked])); } catch { /* as above */ }
-      this.page.draw();
-    };
+    chart.lines('parts', found.rows.filter((row) => !this.#isWalked(row)).flatMap((row) => row.parts.map(([edge, a, b]) => network.part(edge, a, b))));
     fill(panel, h('h2', {}, 'Stretches to walk'),
       h('p', {}, `With probability ${percent(found.probability)} the best place lies on ${way(found.length, network.unit)} of ${way(network.total, network.unit)}, in ${found.rows.length} stretch${found.rows.length === 1 ? '' : 'es'}.`,
         found.held_out != null && found.held_out < found.probability - 0.05 ? ` Judged by samples the list was not made from, rather ${percent(found.held_out)}.` : ''),
-      h('ul', { class: 'walks' }, found.rows.map((row) => h('li', {}, h('label', { class: 'tick' }, h('input', { type: 'checkbox', checked: this.walked.has(key(row)), change: tick(row) }),
+      h('ul', { class: 'walks' }, found.rows.map((row) => h('li', {}, h('label', { class: 'tick' }, h('input', { type: 'checkbox', checked: this.#isWalked(row), change: (event) => this.#walk(row, event.target.checked) }),
         h('span', {}, h('b', {}, row.name), `, ${way(row.length, network.unit)}, ${percent(row.probability)}`, h('br'), h('span', { class: 'faint' }, row.words))),
         button('Show', () => chart.go(row.at), 'plain', { 'aria-label': `Show ${row.name} on the map` })))),
       found.hidden > 0 && h('p', { class: 'faint' }, `and ${found.hidden} more, less probable`));
@@ -113,7 +124,7 @@ export class Panels {
       h('div', { class: 'row' }, button('Print sheet', () => this.print())),
       me.role === 'manager' && !isStill && [h('h2', {}, 'Links'), h('p', {}, 'Whoever has a link has its role. Show the code to a phone, or send the text.'),
         h('form', { class: 'pair', submit: (event) => { event.preventDefault(); this.#link(event.target); } },
-          h('label', {}, 'Role', h('select', { name: 'role' }, ['crew', 'reader', 'manager'].map((role) => h('option', {}, role)))), h('label', {}, 'Name', h('input', { name: 'name', required: true, maxlength: 60, autocomplete: 'off' })), h('button', { type: 'submit' }, 'Make a link')),
+          h('label', {}, 'Role', h('select', { name: 'role', id: 'link-role', 'data-keep': true }, ['crew', 'reader', 'manager'].map((role) => h('option', {}, role)))), h('label', {}, 'Name', h('input', { name: 'name', id: 'link-name', 'data-keep': true, required: true, maxlength: 60, autocomplete: 'off' })), h('button', { type: 'submit' }, 'Make a link')),
         h('div', { id: 'made' }, this.made && [h('img', { src: this.made.qr, alt: `QR code of the link for ${this.made.name}`, width: 220, height: 220 }), h('input', { readonly: true, value: this.made.url, 'aria-label': `Link for ${this.made.name}`, click: (event) => event.target.select() })])],
       h('h2', {}, 'The network'), h('label', { class: 'tick' }, h('input', { type: 'checkbox', checked: Boolean(this.page.findings), disabled: !placed.length, change: (event) => { this.page.findings = event.target.checked; this.page.mark(); } }), placed.length ? `Show ${placed.length} findings on the map` : 'Nothing was found in the network'),
       network.findings.length > 0 && h('ul', { class: 'plain' }, network.findings.slice(0, ROWS).map((each) => h('li', {}, h('b', {}, `${each.kind}: `), each.sentence, each.at && button('Show', () => { this.page.findings = true; this.page.mark(); chart.go(each.at); }, 'plain small')))),
@@ -123,7 +134,7 @@ export class Panels {
 
   async #link(form) {
     try {
-      this.made = await post('links', { role: form.role.value, name: form.elements.name.value });
+      this.made = await post('links', { role: form.elements.role.value, name: form.elements.name.value });
       this.page.draw();
     } catch (error) { say(error.message, { kind: 'wrong' }); }
   }
@@ -136,10 +147,13 @@ export class Panels {
   /** A sheet for the clipboard: the map, places with room to write, stretches to tick. */
   async print() {
     const { state, network } = this.page, open = state.open.filter((row) => row.status === 'pending'), image = h('img', { alt: 'Map' });
+    this.page.mark(open);
     image.src = await this.page.chart.image();
-    fill(document.querySelector('#sheet'), h('h1', {}, state.study.title), state.now && h('p', {}, new Date(1000 * state.now).toLocaleString('en-GB')), image, h('p', {}, state.model?.sure ?? ''),
+    this.page.mark();
+    const colours = [document.querySelector('#legend b').textContent, [...document.querySelectorAll('#legend .bar > span')].map((each) => each.textContent).join(' to ')];
+    fill(document.querySelector('#sheet'), h('h1', {}, state.study.title), state.now && h('p', {}, new Date(1000 * state.now).toLocaleString('en-GB')), image, h('p', {}, `Colours: ${colours.filter(Boolean).join(', ')}.`), h('p', {}, state.model?.sure ?? ''),
       h('h2', {}, 'Places'), this.#table(['', 'crew', 'place', 'value', 'time, note'], open.map((row, k) => [k + 1, row.crew, `${row.place.name}, ${row.place.words}`, '', ''])),
-      h('h2', {}, 'Stretches to walk'), this.#table(['done', 'stretch', 'length', 'probability'], (state.model?.search?.rows ?? []).map((row) => [this.walked.has(JSON.stringify([row.edge, Math.round(row.from), Math.round(row.to)])) ? '☒' : '☐', `${row.name}, ${row.words}`, way(row.length, network.unit), percent(row.probability)])));
+      h('h2', {}, 'Stretches to walk'), this.#table(['done', 'stretch', 'length', 'probability'], (state.model?.search?.rows ?? []).map((row) => [this.#isWalked(row) ? '☒' : '☐', `${row.name}, ${row.words}`, way(row.length, network.unit), percent(row.probability)])));
     await image.decode().catch(() => {});
     window.print();
   }

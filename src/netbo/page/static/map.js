@@ -44,10 +44,10 @@ function picture(name) {
 const features = (list) => ({ type: 'FeatureCollection', features: list });
 
 export class Chart {
-  constructor(network, { tapped, chosen, background }) {
+  constructor(network, { tapped, background }) {
     Object.assign(this, { network, tapped, view: 'mean', marks: [], tap: null });
     this.field = new FieldLayer(network);
-    this.#controls(chosen);
+    this.#controls();
     this.ready = this.#open(background).catch((error) => this.#plan(error));
   }
 
@@ -72,8 +72,8 @@ export class Chart {
     const round = { 'line-cap': 'round', 'line-join': 'round' };
     map.addLayer({ id: 'parts', type: 'line', source: 'parts', layout: round, paint: { 'line-color': '#fff', 'line-width': 22, 'line-opacity': 0.95 } });
     map.addLayer({ id: 'parts-edge', type: 'line', source: 'parts', layout: round, paint: { 'line-color': FACES.recommended, 'line-width': 17, 'line-opacity': 0.8 } });
-    map.addLayer({ id: 'way-edge', type: 'line', source: 'way', layout: round, paint: { 'line-color': '#fff', 'line-width': 13 } });
-    map.addLayer({ id: 'way', type: 'line', source: 'way', layout: round, paint: { 'line-color': '#0072b2', 'line-width': 10 } });
+    map.addLayer({ id: 'way-edge', type: 'line', source: 'way', layout: round, paint: { 'line-color': '#fff', 'line-width': 21 } });
+    map.addLayer({ id: 'way', type: 'line', source: 'way', layout: round, paint: { 'line-color': '#2f9be8', 'line-width': 17 } });
     map.addLayer(this.field);
     map.addLayer({ id: 'names', type: 'symbol', source: 'names', layout: { 'icon-image': ['concat', 'name-', ['get', 'name']], 'icon-rotate': ['get', 'turn'], 'icon-rotation-alignment': 'map', 'icon-offset': [0, -12] } });
     map.addLayer({ id: 'marks', type: 'symbol', source: 'marks', layout: { 'icon-image': ['get', 'image'], 'icon-allow-overlap': true, 'icon-ignore-placement': true, 'symbol-sort-key': ['get', 'rank'] } });
@@ -145,15 +145,18 @@ export class Chart {
     return innerWidth > 860 ? { top: 76, bottom: 92, left: 40, right: 70 } : { top: 66, bottom: 74, left: 22, right: 60 };
   }
 
-  fit() {
-    this.map?.fitBounds(this.#bounds(), { padding: this.#padding(), duration: 300 });
+  /** Bring the whole network, or a line, into view. */
+  fit(line = null) {
+    const xs = line?.map(([x]) => x), ys = line?.map(([, y]) => y), { degrees } = this.network;
+    this.map?.fitBounds(line ? [degrees([Math.min(...xs), Math.max(...ys)]), degrees([Math.max(...xs), Math.min(...ys)])] : this.#bounds(), { padding: this.#padding(), duration: 300, maxZoom: line ? this.#near() : 22 });
   }
+
+  #near() { return Math.min(18, Math.log2(70 / (512 * this.field.typical))); }
 
   /** Bring a place into view. */
   go(at, zoom = true) {
     if (!this.map) return;
-    const near = Math.min(18, Math.log2(70 / (512 * this.field.typical)));
-    this.map.easeTo({ center: this.network.degrees(at), zoom: zoom ? Math.max(this.map.getZoom(), near) : this.map.getZoom(), duration: 400 });
+    this.map.easeTo({ center: this.network.degrees(at), zoom: zoom ? Math.max(this.map.getZoom(), this.#near()) : this.map.getZoom(), duration: 400 });
   }
 
   #tapped({ lngLat, point }) {
@@ -188,9 +191,9 @@ export class Chart {
 
   // What is shown
 
-  #controls(chosen) {
+  #controls() {
     fill($('#views'), Object.entries(VIEWS).map(([view, [name, words]]) =>
-      button(name, () => { this.view = view; this.refresh(); chosen(view); }, '', { 'data-view': view, title: words, 'aria-pressed': String(view === this.view) })));
+      button(name, () => { this.view = view; this.refresh(); }, '', { 'data-view': view, title: words, 'aria-pressed': String(view === this.view) })));
     $('#fit').addEventListener('click', () => this.fit());
   }
 
@@ -235,6 +238,9 @@ export class Chart {
   /** The map as an image, for paper. */
   async image() {
     if (!this.map) return this.plan.toDataURL();
+    const still = new Promise((resolve) => this.map.once('idle', resolve));
+    this.map.triggerRepaint();
+    await still; // the pictures of new marks have arrived
     const drawn = new Promise((resolve) => this.map.once('render', () => resolve(this.map.getCanvas().toDataURL())));
     this.map.triggerRepaint();
     return drawn;

@@ -1,6 +1,7 @@
 // The network in numbers: its pieces, what lies near a place, and the shortest ways.
 
 const NONE = 255, HIGHEST = 254;
+const COMPASS = ['east', 'north-east', 'north', 'north-west', 'west', 'south-west', 'south', 'south-east'];
 
 export class Network {
   constructor(said, packed) {
@@ -139,6 +140,31 @@ export class Network {
         if (forward) row.push(last); else row.unshift(last);
       }
     }
-    return row;
+    const first = row.reduce((a, b) => (a.edge < b.edge ? a : b)); // its direction is that of the street, from wherever one looks
+    return first.back ? row.reverse().map((part) => ({ edge: part.edge, back: !part.back })) : row;
+  }
+
+  /** How far along its street a place is, how long the street is, and on which side it begins. */
+  along(edge, z) {
+    let length = 0, distance = 0;
+    const row = this.street(edge);
+    for (const part of row) {
+      if (part.edge === edge) distance = length + (part.back ? this.lengths[edge] - z : z);
+      length += this.lengths[part.edge];
+    }
+    const end = (part, last) => this.at(part.edge, part.back === last ? 0 : this.lengths[part.edge]), [x0, y0] = end(row[0], false), [x1, y1] = end(row.at(-1), true);
+    return { distance, length, side: this.north && (x0 !== x1 || y0 !== y1) ? COMPASS[(Math.round(Math.atan2(y1 - y0, x0 - x1) / (Math.PI / 4)) + 8) % 8] : '' };
+  }
+
+  /** The place of a street at a distance from where it begins; null if it is not so long. */
+  find(name, distance) {
+    const edge = this.names.indexOf(name);
+    if (edge < 0) return null;
+    for (const part of this.street(edge)) {
+      const long = this.lengths[part.edge];
+      if (distance <= long * (1 + 1e-6)) return { edge: part.edge, z: Math.min(long, Math.max(0, part.back ? long - distance : distance)) };
+      distance -= long;
+    }
+    return null;
   }
 }

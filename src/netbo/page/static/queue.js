@@ -1,6 +1,6 @@
 // Values on their way: kept in the browser until the server has each of them, once.
 
-import { ask, randomKey, Refused } from './source.js';
+import { ask, randomKey, Refused, store } from './source.js';
 
 const FINAL = (status) => status >= 400 && status < 500 && ![401, 408, 425, 429].includes(status);
 
@@ -33,15 +33,14 @@ export class Queue {
   }
 
   async #read() {
-    const here = location.pathname; // several pages of one host keep theirs apart
-    this.items = (await this.#run('readonly', (store) => store.getAll())).filter((item) => item.here === here);
+    this.items = (await this.#run('readonly', (store) => store.getAll())).filter((item) => item.here === store);
     this.items.sort((a, b) => a.when - b.when);
     this.changed(this.items);
   }
 
   /** Keep a value, then send it; it has its key from now on. */
   async add(body, label, who) {
-    const item = { key: randomKey(), body, label, who, when: Date.now(), here: location.pathname };
+    const item = { key: randomKey(), body, label, who, when: Date.now(), here: store };
     await this.#run('readwrite', (store) => store.put(item));
     await this.#read();
     return { item, sent: this.flush() };

@@ -2,6 +2,7 @@
 
 export const settings = JSON.parse(document.getElementById('data').textContent);
 export const isStill = Boolean(settings.still);
+export const store = settings.store ?? location.pathname; // what is kept in the browser belongs to one study
 
 export class Refused extends Error {
   constructor(status, message) { super(message); this.status = status; }
