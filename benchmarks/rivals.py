@@ -5,8 +5,8 @@ matrix, of which the first gives no samples and both no variances; a dense GP ov
 (option --reference: the folder of their core.py). CPU of one thread, minima, in one process with the STREAM
 triad, from which the bound follows: the factor (7 numbers a node) written once and read twice, two solutions
 of 2 written and read, variances written. Errors are those of the mean at the nodes against the exact kernel,
-relative to the largest: what is left of the mesh, and of rounding. CHOLMOD: pip install scikit-sparse==0.4.16,
-which needs SuiteSparse.
+relative to the largest: what is left of the mesh, and of rounding. CHOLMOD: pip install
+scikit-sparse==0.4.16, which needs SuiteSparse.
 """
 
 import argparse
