@@ -44,10 +44,24 @@ def lines_of(text):
 
 def test_tables_and_picture_are_made_of_what_the_benchmarks_write(make, benchmark_module, tmp_path):
     """Every table, with the figures of the records; tools that are not installed are named."""
-    make("targets", "--turns", "3", "--largest", "300")
-    make("growth", "--largest", "3000", FIRST=300, memory=lambda *_: 0.25)
+    searches = benchmark_module("searches")
+
+    def three_turns(space, preset, n):
+        return searches.milliseconds(space, preset, 3)
+
+    quick = {"compile_kernels": lambda: None}
+    make(
+        "targets",
+        "--turns",
+        "3",
+        "--largest",
+        "300",
+        minima=lambda actions, _: dict.fromkeys(actions, 1e-4),
+        **quick,
+    )
+    make("growth", "--largest", "3000", FIRST=300, memory=lambda *_: 0.25, milliseconds=three_turns, **quick)
     make("threads", "--nodes", "3000")
-    make("long_runs", "--turns", "40")
+    make("long_runs", "--turns", "40", **quick)
     make("rivals", "--largest", "300", "--budget", "0.01", bandwidth=lambda: 1e10)
     make("peer_times", "--only", "netbo, GP-TS", "--only", "Optuna TPE", SIZES=(300,), TURNS=2)
     make("start", "--repeats", "1", PROGRAMS={"posterior": "pass"})
