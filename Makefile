@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test test-all test-page test-botorch peers docs dist check-dist lint types contract shape changelog bench fuzz clean clean-cache
+.PHONY: demo test test-all test-page test-botorch peers docs dist check-dist lint types contract shape changelog bench bench-speed bench-all fuzz clean clean-cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "netbo needs Python 3.11 or later, got " + sys.version.split()[0] + "; try make PYTHON=python3.12"'
@@ -95,7 +95,25 @@ shape: $(VENV)/.lint
 changelog: $(VENV)/.lint
 	$(BIN)/towncrier build --draft --version next
 
+# The short form, without peers: up to 30,000 nodes, nothing is written.
 bench: $(VENV)/.test
+	$(BIN)/python benchmarks/targets.py --largest 30000
+	$(BIN)/python benchmarks/growth.py --largest 30000
+	$(BIN)/python benchmarks/threads.py
+	$(BIN)/python benchmarks/long_runs.py --turns 400
+	$(BIN)/python benchmarks/rivals.py --largest 30000 $(if $(REFERENCE),--reference $(REFERENCE))
+	$(BIN)/python benchmarks/start.py --repeats 1
+
+# The records of docs/benchmarks.md and the picture; other tools are measured where `make peers` was run.
+bench-speed: $(VENV)/.test
+	for name in targets growth threads long_runs start; do \
+	$(BIN)/python benchmarks/$$name.py --out benchmarks/results/$$name.json || exit 1; done
+	$(BIN)/python benchmarks/rivals.py --out benchmarks/results/rivals.json $(if $(REFERENCE),--reference $(REFERENCE))
+	if [ -e .venv-peers/.done ]; then .venv-peers/bin/python benchmarks/peer_times.py --out benchmarks/results/peer_times.json; fi
+	$(BIN)/python benchmarks/speed_tables.py
+	$(BIN)/python benchmarks/tables.py --write
+
+bench-all: bench-speed
 	$(BIN)/python benchmarks/core.py --out benchmarks/results/core.json $(if $(REFERENCE),--reference $(REFERENCE))
 	$(BIN)/python benchmarks/small_samples.py --out benchmarks/results/small_samples.json
 	$(BIN)/python benchmarks/geometry.py --out benchmarks/results/geometry.json
@@ -103,7 +121,6 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/asking.py --out benchmarks/results/asking.json
 	$(BIN)/python benchmarks/tables.py --write
 	$(BIN)/python benchmarks/page.py --out benchmarks/results/page.json
-	$(BIN)/python benchmarks/start.py --out benchmarks/results/start.json
 
 fuzz: $(VENV)/.test
 	$(BIN)/python benchmarks/fuzz.py --out benchmarks/results/fuzz.json

@@ -16,6 +16,7 @@ import netbo
 from netbo import FiniteElementSpace, Optimizer
 from netbo.acquisition import FixedWidth, IgpUcb, NoisyExpectedImprovement
 from netbo.arrays import FloatArray
+from netbo.linalg import set_threads
 from netbo.optimize import Combination, EuclideanMatern, Learned, NetworkMatern
 from netbo.problems import random_field
 from record import write
@@ -81,6 +82,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
+    set_threads(1)
     rectangle, road = netbo.open_rectangle(), netbo.road(66_000, seed=0)
     meshes = [
         ("rectangle", FiniteElementSpace.build(rectangle, n_nodes=300), list(SETTINGS | MIXTURES), 208, 3),

@@ -23,7 +23,6 @@ from timing import Timed, minima
 
 import netbo
 from netbo.linalg import BlockFactor, Load, Topology, hat_elements, set_threads
-from netbo.posterior import Posterior
 
 TOPOLOGIES, SIZES = ("rectangle", "road", "telecom"), (300, 30_000, 1_000_000)
 OBSERVATIONS, NOISE = 100, 0.01
@@ -66,9 +65,7 @@ def ours(space: netbo.FiniteElementSpace, kappa: float, lumped: bool, nodes: Any
 
     def likelihood() -> None:
         calls[0] += 1  # another kappa each time: nothing may be remembered
-        other: Posterior = posterior.with_parameters(
-            prior.rescaled(range=prior.range * (1 + 1e-9 * calls[0])), NOISE
-        )
+        other = posterior.evidence_at(prior.rescaled(range=prior.range * (1 + 1e-9 * calls[0])), NOISE)
         other.evidence_terms()
         other.evidence_derivatives()
 

@@ -1,11 +1,22 @@
-"""What every benchmark writes beside its figures: sizes, seed, versions, commit."""
+"""What every benchmark writes beside its figures: sizes, seed, versions, commit, machine and its load."""
 
 import json
+import os
 import platform
 import subprocess
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+LOAD = os.getloadavg()[0]  # over the minute before the benchmark began: above 0.5 somebody else was at work
+
+
+def processor() -> str:
+    """Name of the processor, where the system tells."""
+    cpus = Path("/proc/cpuinfo")
+    lines = cpus.read_text().splitlines() if cpus.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
 
 
 def write(path: Path | None, question: str, result: dict[str, Any]) -> None:
@@ -19,6 +30,9 @@ def write(path: Path | None, question: str, result: dict[str, Any]) -> None:
         "commit": commit or None,
         "python": platform.python_version(),
         "machine": platform.machine(),
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "load": round(LOAD, 2),
         "versions": {name: version(name) for name in ("numpy", "scipy", "numba")},
         **result,
     }

@@ -12,12 +12,14 @@ from typing import Any
 
 import leaderboard_tables
 import reproduce_tables
+import speed_tables
 
 RESULTS = Path(__file__).parent / "results"
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = (
     DOCS / "optimizer.md",
     DOCS / "leaderboard.md",
+    DOCS / "benchmarks.md",
     DOCS / "theory" / "mesh-free.md",
     DOCS / "results.md",
     DOCS / "page.md",
@@ -131,6 +133,8 @@ def table(name: str) -> str:
     if record == "reproduce":
         head, rows = reproduce_tables.tables(json.loads((RESULTS / "reproduce.json").read_text()))[part]
         return markdown(head, rows, n_left=2 if part.startswith(("benchmarks", "sensitivity")) else 1)
+    if record == "speed":
+        return speed_tables.table(part)
     if record == "leaderboard":
         return leaderboard_tables.table(part)
     if record == "page":

@@ -21,7 +21,7 @@ SECTIONS = {  # page that opens a section: the pages of the section
         "reference/*", "glossary", "optimizer", "model", "studies", "page", "compare", "botorch", "security",
         "notation", "architecture",
     ],
-    "leaderboard": ["demo", "results", "results/*/report"],
+    "leaderboard": ["benchmarks", "demo", "results", "results/*/report"],
     "theory/README": ["theory/*"],
 }  # fmt: skip
 

@@ -90,6 +90,18 @@ def test_interpolation_is_exact_for_linear_functions(data, h):
     assert_allclose(space.basis(x) @ linear(space.nodes)[0], linear(x)[0], rtol=1e-9, atol=1e-9)
 
 
+def test_values_at_all_nodes_are_those_given():
+    """They are copied; points that are bound anew are looked up one by one."""
+    space = FiniteElementSpace.build(contract_graph(), max_cell=0.3)
+    values = np.random.default_rng(0).standard_normal((2, space.n_nodes))
+    again = Points(space.nodes.edge, space.nodes.z, graph=space.graph)
+
+    found = space.locate(space.nodes).interpolate(values)
+    assert_array_equal(found, space.locate(again).interpolate(values))
+    assert_allclose(found, values, rtol=1e-15, atol=1e-15)
+    assert found.base is None
+
+
 def test_a_point_almost_at_a_node_is_the_node():
     """A rounding error of z must not couple neighbouring nodes."""
     space = FiniteElementSpace.build(netbo.interval(0.3), max_cell=0.1)

@@ -61,7 +61,7 @@ def test_decimals_of_a_page_are_compared_up_to_their_last_digits():
     assert not check("sd 0.5012 at 3 km\n", "sd 0.5012 at 4 km\n", 0)
 
 
-@pytest.mark.parametrize("name", ["optimizer.md", "leaderboard.md", "results.md", "page.md"])
+@pytest.mark.parametrize("name", ["optimizer.md", "leaderboard.md", "benchmarks.md", "results.md", "page.md"])
 def test_the_tables_of_a_page_are_those_of_the_records(name, monkeypatch):
     """If a record is made anew: python benchmarks/tables.py --write."""
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
@@ -82,6 +82,7 @@ def test_the_tables_of_a_page_are_those_of_the_records(name, monkeypatch):
         "docs/notation.md",
         "docs/optimizer.md",
         "docs/leaderboard.md",
+        "docs/benchmarks.md",
         "docs/results.md",
         "docs/studies.md",
         "docs/botorch.md",

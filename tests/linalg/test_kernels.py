@@ -29,7 +29,7 @@ def test_the_first_compile_announces_itself_once(tmp_path):
     first, second = messages(tmp_path), messages(tmp_path)
 
     assert first == "".join(
-        f"netbo: compiling the numerical core for 2 alpha = {order}, once for this machine ...\n"
+        f"netbo: compiling the numerical core for 2 alpha = {order}, once for this machine, about 10 s ...\n"
         for order in (1, 2)
     )
     assert second == ""

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import netbo
 from netbo import Matern, MetricGraph, Points
-from netbo.priors import ExactPrior, MeshFreePrior
+from netbo.priors import ExactPrior, MeshFreePrior, finite_element
 from support.exact_kernel import exact_kernel
 from support.reference import contract_graph, contract_points, contract_space
 
@@ -235,3 +235,15 @@ def test_a_junction_gap_needs_no_mesh():
     space = netbo.FiniteElementSpace.build(netbo.star(3), max_cell=0.5)
     with pytest.raises(netbo.errors.ParameterError, match="needs a network"):
         netbo.whittle_matern(space, netbo.Matern(1.0, range=1.0), junction_gap=0.5)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 1.5])
+def test_small_and_large_meshes_agree_on_the_determinant(alpha, monkeypatch):
+    """p log|K| and its slope come from S on small meshes, which needs no kernels for p = 1, else from K."""
+    small = prior_of(alpha).on(contract_points()).unit
+    found = small.log_determinant, small.log_determinant_derivative
+    monkeypatch.setattr(finite_element, "SMALL_MESH", 0)
+    large = prior_of(alpha).on(contract_points()).unit
+
+    assert found == pytest.approx((large.log_determinant, large.log_determinant_derivative), rel=1e-12)
+    assert large._stiffness.order == 1

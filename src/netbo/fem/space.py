@@ -1,7 +1,7 @@
 """Continuous piecewise linear functions on a metric graph (eq:fem space): mesh, e(x), C and G."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Self
 
@@ -28,6 +28,7 @@ class Location:
     left: IntArray  # node at the cell's end towards the tail
     right: IntArray  # node at the cell's end towards the head
     fraction: FloatArray
+    n_vertices: int | None = None  # how many come first, if these are all nodes in their order
 
     def __len__(self) -> int:
         return len(self.cell)
@@ -42,6 +43,10 @@ class Location:
 
     def interpolate(self, nodal: FloatArray) -> FloatArray:
         """Values at the points of functions given at the nodes, (..., N) -> (..., n)."""
+        if self.n_vertices is not None:
+            values = nodal.copy()
+            values[..., : self.n_vertices] = self[: self.n_vertices].interpolate(nodal)
+            return values
         at_left, at_right = nodal[..., self.left], nodal[..., self.right]
         return at_left + self.fraction * (at_right - at_left)
 
@@ -154,7 +159,7 @@ class FiniteElementSpace:
     @cached_property
     def _at_nodes(self) -> Location:
         """Where the nodes are: asked for at every turn, so kept."""
-        return self._locate(self.nodes)
+        return replace(self._locate(self.nodes), n_vertices=self.graph.n_vertices)
 
     def _locate(self, x: Points) -> Location:
         n_cells = self.cells[x.edge]

@@ -6,14 +6,13 @@ points of a cell share is found once while they come cell by cell.
 """
 
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from scipy.special import comb, factorial
 
 from netbo.arrays import FloatArray, IntArray
 from netbo.linalg.factor import CellBlocks, field_sign
-from netbo.linalg.hyperbolic import NEGLIGIBLE, exponential_weights, root_differences
+from netbo.linalg.hyperbolic import NEGLIGIBLE, taylor_weights
 from netbo.linalg.interpolation import SHORT_CELL
 from netbo.linalg.runtime import inline, kernel
 
@@ -53,18 +52,11 @@ def _forms(points: InCells, nodal: FloatArray, blocks: CellBlocks | None) -> tup
     forms, variances = np.empty((n, rows)), np.empty(n if blocks is not None else 0)
     none = np.empty((0, p * p))
     whole = (none, none, none) if blocks is None else (blocks.left, blocks.right, blocks.across)
-    roots, weights = _constants(p)
+    roots, weights = taylor_weights(p)
     arrays = (points.cell, points.distance, points.lengths, points.left, points.right)
     work = np.empty((_ROOM, p))
     _fill(arrays, nodal, whole, (_SERIES, roots, weights, work), field_sign(p), forms, variances)
     return forms, variances
-
-
-@cache
-def _constants(p: int) -> tuple[FloatArray, FloatArray]:
-    """Taylor coefficients of sqrt(s), and weights of exponentials."""
-    roots = root_differences(0.0, p)
-    return roots, exponential_weights(roots, roots)
 
 
 def find_cells(

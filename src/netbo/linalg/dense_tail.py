@@ -1,7 +1,8 @@
 """The dense tail of the vertex system: blocked elimination with row sums, its solves and its inverse.
 
-Panels of columns are eliminated as in `vertices`, block by block; what they send to the rest is one matrix
-product. Only blocks below the diagonal are read or written; pivots come from row sums.
+Panels of columns are eliminated as in `vertices`, block by block, each after one matrix product with all that
+earlier ones send to it. Blocks come in below the diagonal; those above it keep the columns before scaling.
+Pivots come from row sums.
 """
 
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ PANEL = 48  # scalar columns of a panel, about
 class TailFactor:
     """Unit lower block triangular L (identity diagonal blocks) and inverse pivots of the tail."""
 
-    L: FloatArray  # (p n, p n)
+    L: FloatArray  # (p n, p n); above its diagonal blocks is something else
     inverses: FloatArray  # (n, p (p + 1) / 2)
     log_determinant: float
 
@@ -82,12 +83,12 @@ def factor_tail(tail: FloatArray, R: FloatArray, p: int) -> TailFactor:
     inverses = np.empty((m // p, packed_size(p)))
     log = 0.0
     for first, last in _panels(m, p):
+        tail[first:, first:last] -= tail[first:, :first] @ tail[:first, first:last]
         panel = np.ascontiguousarray(tail[first:, first:last])
         unscaled = np.empty_like(panel)
         log += _eliminate_panel(panel, unscaled, R[first // p :], inverses[first // p :], like)
         tail[first:, first:last] = panel
-        width = last - first
-        tail[last:, last:] -= panel[width:] @ unscaled[width:].T
+        tail[first:last, last:] = unscaled[last - first :].T
     return TailFactor(L=tail, inverses=inverses, log_determinant=log)
 
 

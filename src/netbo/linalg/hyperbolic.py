@@ -19,6 +19,7 @@ with Taylor coefficients f_m at s = 1, E[1 (i times), q] = (-h)^i exp(-h) phi_i(
 phi_i(x) = sum_j x^j/(i + j)!.
 """
 
+from functools import cache, lru_cache
 from math import pi
 
 import numpy as np
@@ -36,7 +37,6 @@ UPWARD = (
 NEGLIGIBLE = 1e-17  # relative size of a term that changes no digit
 
 
-@allocating_kernel
 def root_differences(shift: float, n: int) -> FloatArray:
     """sqrt(s)[1 (k times), 1 + shift], k = 0..n: Leibniz' rule for sqrt(s) sqrt(s) = s, no cancellation."""
     taylor, roots = np.zeros(n + 1), np.zeros(n + 1)
@@ -51,7 +51,6 @@ def root_differences(shift: float, n: int) -> FloatArray:
     return roots
 
 
-@allocating_kernel
 def exponential_weights(roots: FloatArray, taylor: FloatArray) -> FloatArray:
     """The inner sums (n + 1, n + 1) over j, at [k, i]: they do not depend on h."""
     n = len(roots) - 1
@@ -68,6 +67,13 @@ def exponential_weights(roots: FloatArray, taylor: FloatArray) -> FloatArray:
                 total += taylor[j] * power[m - j]
             power[m] = total
     return weights
+
+
+@cache
+def taylor_weights(n: int) -> tuple[FloatArray, FloatArray]:
+    """Taylor coefficients of sqrt(s), and the inner sums for them: so few that compiling took longer."""
+    taylor = root_differences(0.0, n)
+    return taylor, exponential_weights(taylor, taylor)
 
 
 @inline
@@ -144,28 +150,50 @@ def hyperbolic_differences(cells: FloatArray, shift: float, n: int) -> Elements:
     k = 0: K(1 + shift); k = 1: (K(1 + shift) - K(1))/shift; with shift = 0: the Taylor coefficients.
     """
     off, row = np.empty((2, len(cells), n + 1))
-    _fill(cells, float(shift), _POLES, _SERIES, off, row)
+    shifted = _shifted_weights(float(shift), n)
+    _fill(cells, float(shift), taylor_weights(n), shifted, _POLES, _SERIES, off, row)
     return Elements(off=off, row=row)
+
+
+@lru_cache(maxsize=256)
+def _shifted_weights(shift: float, n: int) -> tuple[FloatArray, FloatArray] | None:
+    """Differences of sqrt(s) and the inner sums for them; None where they are those of shift 0."""
+    if shift == 0:
+        return None
+    roots = root_differences(shift, n)
+    return roots, exponential_weights(roots, taylor_weights(n)[0])
 
 
 @allocating_kernel
 def _fill(
-    cells: FloatArray, shift: float, poles: FloatArray, series: FloatArray, off: FloatArray, row: FloatArray
+    cells: FloatArray,
+    shift: float,
+    at_one: tuple[FloatArray, FloatArray],
+    shifted: tuple[FloatArray, FloatArray] | None,
+    poles: FloatArray,
+    series: FloatArray,
+    off: FloatArray,
+    row: FloatArray,
 ) -> None:
+    """Without a shift `shifted` is None, and what is only for shifts is not even compiled."""
     n = off.shape[1] - 1
-    taylor, roots = root_differences(0.0, n), root_differences(shift, n)
-    at_one, weights = exponential_weights(taylor, taylor), exponential_weights(roots, taylor)
+    taylor, weights = at_one
     base, work = np.empty((3, n + 1)), np.empty((3, n + 1))  # e, t, v: Taylor coefficients and differences
     for e in range(len(cells)):
-        h, far_root = cells[e], roots[0]
+        h = cells[e]
         if h >= LONG_CELL:
-            fill_taylor(np.exp(-h), h, at_one, base[0])
+            fill_taylor(np.exp(-h), h, weights, base[0])
             _quotients(base, base)
-            if shift > 0:
-                fill_differences(np.exp(-h), h, shift, far_root, weights, work[0])
+            if shifted is None:
+                _combine(taylor, taylor, base, off[e], row[e])
+            else:
+                fill_differences(np.exp(-h), h, shift, shifted[0][0], shifted[1], work[0])
                 _quotients(base, work)
-            _combine(taylor, roots, work if shift > 0 else base, off[e], row[e])
+                _combine(taylor, shifted[0], work, off[e], row[e])
+        elif shifted is None:
+            _short_cell(h, 1.0, poles, series, off[e], row[e])
         else:
+            far_root = shifted[0][0]
             is_near = h * far_root <= SERIES_REACH
             _short_cell(h, far_root if is_near else 1.0, poles, series, off[e], row[e])
             if not is_near:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import factorial
 
 from netbo.arrays import FloatArray
-from netbo.linalg.hyperbolic import NEGLIGIBLE, exponential_weights, fill_taylor, root_differences
+from netbo.linalg.hyperbolic import NEGLIGIBLE, fill_taylor, taylor_weights
 from netbo.linalg.runtime import allocating_kernel, inline, kernel
 
 SHORT_CELL = 2.5  # below this h power series: both forms lose few digits around it
@@ -39,18 +39,22 @@ def hyperbolic_interpolation(cells: FloatArray, z: FloatArray, order: int) -> In
     """
     values = np.empty((4, len(cells), order))
     bridges = np.empty((2, len(cells)))
-    _fill_points(cells, z, _FACTORS, values, bridges)
+    _fill_points(cells, z, _FACTORS, taylor_weights(order), values, bridges)
     left, right, left_slope, right_slope = values
     return Interpolation(left, right, bridges[0], left_slope, right_slope, bridges[1])
 
 
 @allocating_kernel
 def _fill_points(
-    cells: FloatArray, z: FloatArray, factors: FloatArray, values: FloatArray, bridges: FloatArray
+    cells: FloatArray,
+    z: FloatArray,
+    factors: FloatArray,
+    shared: tuple[FloatArray, FloatArray],
+    values: FloatArray,
+    bridges: FloatArray,
 ) -> None:
     p = values.shape[2]
-    roots = root_differences(0.0, p)
-    weights = exponential_weights(roots, roots)
+    roots, weights = shared
     work = np.empty((8, p))
     for i in range(len(cells)):
         if cells[i] < SHORT_CELL:

@@ -46,6 +46,9 @@ def inline(function: Function) -> Function:
     return cast(Function, numba.njit(**options)(function))
 
 
+COMPILE_SECONDS = 10  # of one core, until a first search has all it needs: benchmarks/start.py
+
+
 @cache
 def announce_first_compile(function: Callable[..., Any], order: int) -> None:
     """Say on standard error, once, why the next call takes seconds: no kernel for this p is on disk.
@@ -57,7 +60,8 @@ def announce_first_compile(function: Callable[..., Any], order: int) -> None:
     compiled = [*dispatcher.signatures, *(key[0] for key in dispatcher._cache._cache_file._load_index())]  # noqa: SLF001 - numba offers no other way to ask
     if not any(len(arguments[-1]) == order**2 for arguments in compiled):
         print(
-            f"netbo: compiling the numerical core for 2 alpha = {order}, once for this machine ...",
+            f"netbo: compiling the numerical core for 2 alpha = {order}, once for this machine, "
+            f"about {COMPILE_SECONDS} s ...",
             file=sys.stderr,
             flush=True,
         )

@@ -195,7 +195,7 @@ class BlockPosterior(Posterior):
         prior, solution, selected = self.prior, self.solution, self.solution.selected
         p, unit, dual = prior.order, prior.unit, solution.about_mean(solution.merged_duals)
         trace = derivative_trace(unit.elements, p, selected.diagonals, selected.couples)
-        trace -= p * unit.stiffness_trace
+        trace -= unit.log_determinant_derivative
         x = solution.about_mean(solution.blocks)
         form = field_sign(p) * derivative_form(unit.mesh.topology, unit.elements, x) / prior.amplitude
         leverage = solution.leverage

@@ -117,7 +117,7 @@ class NodalEvidence:
         if self._exception is not None:
             return self._exception.evidence_terms()
         unit = self.prior.unit
-        gain = (self._factor.log_determinant - unit.order * unit.stiffness.log_determinant) / 2
+        gain = (self._factor.log_determinant - unit.log_determinant) / 2
         quadratic = float(self.values.merged[0] @ self._about_mean(self._duals))
         log_determinant = 2 * gain + float(np.log(self.noise).sum())
         return EvidenceTerms(len(self.noise), log_determinant, self._scatter + quadratic)
@@ -133,7 +133,7 @@ class NodalEvidence:
         prior, unit, selected, precisions = self.prior, self.prior.unit, self._selected, self.precisions
         p, dual = prior.order, self._about_mean(self._duals)
         trace = derivative_trace(unit.elements, p, selected.diagonals, selected.couples)
-        trace -= p * unit.stiffness_trace
+        trace -= unit.log_determinant_derivative
         x = self._about_mean(self._blocks)
         form = field_sign(p) * derivative_form(unit.mesh.topology, unit.elements, x) / prior.amplitude
         leverage = self.weight * selected.variances[self.node]

@@ -303,7 +303,7 @@ class NodalSolution:
     def information_gain(self) -> float:
         """log|I + Lambda^-1 K_t| / 2 as (log|det S| - p log|K|) / 2: no t x t matrix is formed."""
         unit = self.prior.unit
-        return (self.factor.log_determinant - unit.order * unit.stiffness.log_determinant) / 2
+        return (self.factor.log_determinant - unit.log_determinant) / 2
 
     def column(self, at: Location) -> FloatArray:
         """(Q + D)^-1 e(x) at all nodes for a single point, (N,)."""

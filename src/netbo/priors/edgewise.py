@@ -16,9 +16,10 @@ from netbo.arrays import FloatArray
 from netbo.checks import explained, require_positive
 from netbo.errors import ParameterError
 from netbo.geometry import MetricGraph, Points
+from netbo.linalg import BlockFactor, hyperbolic_elements
 from netbo.priors.base import KernelPrior
 from netbo.priors.matern import Matern
-from netbo.priors.whittle_matern import whittle_matern
+from netbo.priors.mesh_free import mesh_through
 
 LARGEST_NETWORK = 700  # edges: a table of levels has as many numbers as there are pairs of them
 LEVELS_ALPHA = 0.5  # of the field whose values at the middles of edges are the levels: nu = 1/2
@@ -47,9 +48,24 @@ class Levels:
         """Correlations at one of the ranges, (E, E)."""
         if index not in self._known:
             matern = Matern(LEVELS_ALPHA, range=RANGES[index] * self.graph.diameter, sigma=1.0)
-            exact = whittle_matern(self.graph, matern, constant_variance=True)
-            self._known[index] = exact.covariance(self._middles, self._middles)
+            covariance = self._covariance(matern.kappa)
+            sd = np.sqrt(covariance.diagonal())
+            self._known[index] = covariance / np.multiply.outer(sd, sd)
         return self._known[index]
+
+    def _covariance(self, kappa: float) -> FloatArray:
+        """K^-1 at the middles, (E, E).
+
+        From the system of p = 2, whose kernels a search compiles anyway: S (0, K^-1 b) = (b, 0).
+        """
+        mesh = mesh_through(self.graph, (self._middles,))
+        factor = BlockFactor(mesh.topology, hyperbolic_elements(kappa * mesh.cell_lengths, 2), 2)
+        n, at = self.graph.n_edges, mesh.locate(self._middles)
+        middle = np.where(at.fraction < 0.5, at.left, at.right)
+        sources = np.zeros((n, mesh.n_nodes, 2))
+        sources[np.arange(n), middle, 0] = 1.0
+        covariance = factor.solve(sources)[:, middle, 1]
+        return np.asarray((covariance + covariance.T) / 2)
 
     def near(self, range_: float) -> tuple[int, float, float]:
         """Number of the table of the next shorter range, the share of the next one, and how fast it grows."""
