@@ -128,20 +128,18 @@ def _figure(value: float | None) -> str:
 def table(name: str) -> str:
     """The table of that name."""
     record, _, part = name.partition(" ")
-    if record in ("mesh_free", "default_prior"):
-        return exact_cost() if record == "mesh_free" else default_prior()
     if record == "reproduce":
         head, rows = reproduce_tables.tables(json.loads((RESULTS / "reproduce.json").read_text()))[part]
         return markdown(head, rows, n_left=2 if part.startswith(("benchmarks", "sensitivity")) else 1)
-    if record == "speed":
-        return speed_tables.table(part)
-    if record == "leaderboard":
-        return leaderboard_tables.table(part)
-    if record == "page":
-        return page_answers() if part == "answers" else page_seen()
-    if record == "asking":
-        return asking(lambda row: not part or row["setting"] == part)
-    return reached(part)
+    makers: dict[str, Callable[[], str]] = {
+        "mesh_free": exact_cost,
+        "default_prior": default_prior,
+        "speed": lambda: speed_tables.table(part),
+        "leaderboard": lambda: leaderboard_tables.table(part),
+        "page": page_answers if part == "answers" else page_seen,
+        "asking": lambda: asking(lambda row: not part or row["setting"] == part),
+    }
+    return makers.get(record, lambda: reached(part))()
 
 
 def filled(text: str) -> str:
