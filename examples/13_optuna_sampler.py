@@ -4,7 +4,7 @@ An Optuna sampler
 
 A place on a network as a variable of Optuna, beside other variables. ``NetworkSampler`` chooses edge and
 position together by a model on the network; what it does not know, such as a pump's speed, goes to another
-sampler of Optuna.
+sampler of Optuna. To the model the speed is noise, whose size it learns.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ from netbo.integrations.optuna import NetworkSampler
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 streets = netbo.grid(4, 5)
 best_place = streets.points([17], fraction=0.5)
-sampler = NetworkSampler(streets, noise=0.0, seed=0, independent_sampler=optuna.samplers.TPESampler(seed=0))
+sampler = NetworkSampler(streets, seed=0, independent_sampler=optuna.samplers.TPESampler(seed=0))
 
 
 def objective(trial: optuna.Trial) -> float:
@@ -25,7 +25,7 @@ def objective(trial: optuna.Trial) -> float:
     place = sampler.suggest(trial)
     speed = trial.suggest_float("speed", 0.0, 1.0)
     away = streets.distance(netbo.Points.at(place), best_place)[0, 0]
-    return float(np.exp(-away) - 0.2 * (speed - 0.7) ** 2)
+    return float(np.exp(-away) - (speed - 0.7) ** 2)
 
 
 study = optuna.create_study(direction="maximize", sampler=sampler)
