@@ -226,13 +226,12 @@ def test_the_improvement_under_several_models_is_the_mean_of_theirs(observations
 # Exploration when no improvement is expected
 
 
-def a_sure_posterior(n):
-    """A constant, measured exactly at n places of one end of a line: nothing is expected of the other."""
+def a_sure_posterior(n, noise=1e-10):
+    """Falling from one end of a line, as far as was measured: nothing is expected of the other end."""
     graph = netbo.interval(10.0)
     x = graph.points(0, np.linspace(0.0, 2.0, n))
-    prior = netbo.whittle_matern(graph, Matern(1.5, range=200.0, sigma=1e-4))
-    values = np.r_[1.0, np.zeros(n - 1)]
-    return netbo.condition(prior, Observations(x, values, np.full(n, 0.25)))
+    prior = netbo.whittle_matern(graph, Matern(1.5, range=200.0, sigma=1.0))
+    return netbo.condition(prior, Observations(x, 1.0 - x.z / 2, np.full(n, noise)))
 
 
 @pytest.mark.parametrize(("n", "is_exploring"), [(8, True), (9, False)])
@@ -249,6 +248,16 @@ def test_every_other_query_explores_when_nothing_is_expected(n, is_exploring):
     if is_exploring:
         assert 5.5 < candidates.z[np.argmax(found)] < 8.5
         assert scores(candidates[:5]).max() < found.max()  # a later question does not decide again
+
+
+def test_a_spread_that_is_noise_has_nothing_explored(rng):
+    """Of values within the noise the model believes one level: a gain of little is much beside that."""
+    posterior = a_sure_posterior(8, noise=0.25)
+    candidates = netbo.FiniteElementSpace.build(posterior.prior.graph, max_cell=0.1).nodes
+    found = RestlessImprovement().scores(posterior, candidates, rng)
+
+    assert np.ptp(posterior.observations.values) == 1.0
+    assert_array_equal(found, NoisyExpectedImprovement().begin(posterior, rng)(candidates))
 
 
 def test_nothing_is_explored_while_improvement_is_worth_it(posterior, candidates, rng):

@@ -367,10 +367,10 @@ class RestlessImprovement:
     improvement : NoisyExpectedImprovement
         Where queries go otherwise.
     worth : float
-        Share of the spread of the values below which an expected gain has every other query explore.
+        Share of the spread of the means so far below which an expected gain has every other query explore.
     trifle : float
-        Share below which three of four do; and a last value that gained more than that on all before has
-        the search go on there.
+        Share below which three of four do; and a last place believed to gain more than that on all before
+        has the search go on there.
     """
 
     hallucinates: ClassVar[bool] = True
@@ -384,7 +384,10 @@ class RestlessImprovement:
         require_nonnegative("trifle", self.trifle, "0.002 is the usual one")
 
     def least(self, values: FloatArray) -> float:
-        """The gain that must be expected after these values, or the query explores; 0: it never does."""
+        """The gain that must be expected, or the query explores; 0: it never does.
+
+        values: what is believed of the places so far, in order; noise would widen their spread and pass for gains.
+        """
         spread = float(np.ptp(values)) if len(values) > 1 else 0.0
         if not spread or values[-1] - values[:-1].max() > self.trifle * spread:
             return 0.0
@@ -406,7 +409,7 @@ class _Restless:
     def __init__(self, rule: RestlessImprovement, surrogate: Surrogate, rng: np.random.Generator) -> None:
         self.improvement = rule.improvement.begin(surrogate, rng)
         self.known, self.rng = surrogate.observations, rng
-        least = rule.least(self.known.values)
+        least = rule.least(surrogate.mean(self.known.points))
         self.least = math.log(least) if least > 0 else -math.inf
         self.is_exploring: bool | None = None
 
