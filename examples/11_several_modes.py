@@ -13,7 +13,7 @@ import numpy as np
 import netbo
 from netbo import plotting
 
-NOISE_SD = 0.3
+NOISE_SD = 1.0
 streets = netbo.grid(4, 6)
 tops = streets.points([3, 32], fraction=[0.3, 0.6])
 heights = np.array([10.0, 9.9])

@@ -29,7 +29,7 @@ def objective(trial: optuna.Trial) -> float:
 
 
 study = optuna.create_study(direction="maximize", sampler=sampler)
-study.optimize(objective, n_trials=50)
+study.optimize(objective, n_trials=100)
 found = sampler.point(study.best_trial)
 off = float(streets.distance(netbo.Points.at(found), best_place)[0, 0])
 speed = study.best_params["speed"]

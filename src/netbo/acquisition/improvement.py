@@ -386,7 +386,8 @@ class RestlessImprovement:
     def least(self, values: FloatArray) -> float:
         """The gain that must be expected, or the query explores; 0: it never does.
 
-        values: what is believed of the places so far, in order; noise would widen their spread and pass for gains.
+        values: what is believed of the places so far, in order; noise would widen their spread and pass
+        for gains.
         """
         spread = float(np.ptp(values)) if len(values) > 1 else 0.0
         if not spread or values[-1] - values[:-1].max() > self.trifle * spread:
