@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+NO_CODE = (":(top,exclude)benchmarks/results", ":(top,exclude)docs")  # a record does not soil the next one
 LOAD = os.getloadavg()[0]  # over the minute before the benchmark began: above 0.5 somebody else was at work
 
 
@@ -19,15 +20,20 @@ def processor() -> str:
     return names[0] if names else platform.processor()
 
 
+def _git(*words: str) -> str:
+    git = ["git", "-C", str(Path(__file__).parent), *words]
+    return subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip()
+
+
 def write(path: Path | None, question: str, result: dict[str, Any]) -> None:
     """Write a result as JSON, with what it takes to make it again."""
     if path is None:
         return
-    git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
-    commit = subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip()
+    commit = _git("describe", "--always")
+    is_dirty = _git("status", "--porcelain", "--untracked-files=no", "--", ":/", *NO_CODE) != ""
     record = {
         "question": question,
-        "commit": commit or None,
+        "commit": f"{commit}{'-dirty' if is_dirty else ''}" or None,
         "python": platform.python_version(),
         "machine": platform.machine(),
         "processor": processor(),
