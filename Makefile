@@ -106,7 +106,7 @@ bench: $(VENV)/.test
 
 # The records of docs/benchmarks.md and the picture; other tools are measured where `make peers` was run.
 bench-speed: $(VENV)/.test
-	for name in targets growth threads long_runs start; do \
+	for name in targets growth threads long_runs start newcomer; do \
 	$(BIN)/python benchmarks/$$name.py --out benchmarks/results/$$name.json || exit 1; done
 	$(BIN)/python benchmarks/rivals.py --out benchmarks/results/rivals.json $(if $(REFERENCE),--reference $(REFERENCE))
 	if [ -e .venv-peers/.done ]; then .venv-peers/bin/python benchmarks/peer_times.py --out benchmarks/results/peer_times.json; fi

@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 RESULTS = Path(__file__).parent / "results"
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "speed.png"
 NOT_YET = "*Not measured yet.*"
-RECORDS = ("targets", "growth", "threads", "long_runs", "rivals", "peer_times", "start")
+RECORDS = ("targets", "growth", "threads", "long_runs", "rivals", "peer_times", "start", "newcomer")
 TOOLS = ("SuperLU on Q", "CHOLMOD on Q", "dense GP", "prototype")
 
 Row = dict[str, Any]
@@ -143,6 +143,12 @@ def starts(record: Any) -> Made:
     return ["until", "start", "seconds", "CPU seconds", "target", "met"], rows
 
 
+def newcomer(record: Any) -> Made:
+    """Seconds of each step that a newcomer types."""
+    rows = [[step, _number(seconds)] for step, seconds in record["seconds"].items()]
+    return ["step", "seconds"], [*rows, ["from clone to picture", _number(record["clone_to_picture_s"])]]
+
+
 def machine(folder: Path) -> Made:
     """Where each record comes from."""
     rows = []
@@ -166,6 +172,7 @@ TABLES: dict[str, tuple[str, Callable[[Any], Made], int]] = {  # record, table, 
     "errors": ("rivals", errors, 1),
     "peers": ("peer_times", peers, 1),
     "starts": ("start", starts, 2),
+    "newcomer": ("newcomer", newcomer, 1),
 }
 
 

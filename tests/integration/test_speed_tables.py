@@ -8,7 +8,7 @@ import pytest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 OWN = {"core", "growth", "long_runs", "peer_times", "record", "rivals", "searches", "speed_tables", "start"}
-OWN |= {"targets", "threads", "timing", "ways"}
+OWN |= {"newcomer", "targets", "threads", "timing", "ways"}
 
 
 @pytest.fixture
@@ -65,6 +65,8 @@ def test_tables_and_picture_are_made_of_what_the_benchmarks_write(make, benchmar
     make("rivals", "--largest", "300", "--budget", "0.01", bandwidth=lambda: 1e10)
     make("peer_times", "--only", "netbo, GP-TS", "--only", "Optuna TPE", SIZES=(300,), TURNS=2)
     make("start", "--repeats", "1", PROGRAMS={"posterior": "pass"})
+    drawn = [sys.executable, "-c", "open('roads.png', 'wb').write(bytes(20_000))"]
+    make("newcomer", steps=lambda *_: {"clone": ["true"], "picture": drawn, "second picture": drawn})
     tables = benchmark_module("speed_tables")
     shown = {name: lines_of(tables.table(name, tmp_path)) for name in [*tables.TABLES, "machine"]}
 
@@ -77,6 +79,8 @@ def test_tables_and_picture_are_made_of_what_the_benchmarks_write(make, benchmar
     assert shown["rivals"][0][3] == "0.0072"  # 30 numbers a node at 10 GB/s
     assert [row[0] for row in shown["peers"]] == ["netbo, GP-TS", "Optuna TPE"]
     assert [row[:2] for row in shown["starts"]] == [["posterior", "cold"], ["posterior", "warm"]]
+    walked = {step: float(seconds) for step, seconds in shown["newcomer"]}
+    assert walked["from clone to picture"] == pytest.approx(walked["clone"] + walked["picture"], abs=0.02)
     assert len(shown["machine"]) == len(tables.RECORDS)
 
     tables.draw(tmp_path, tmp_path / "speed.png")
