@@ -60,7 +60,7 @@ def test_tables_and_picture_are_made_of_what_the_benchmarks_write(make, benchmar
         **quick,
     )
     make("growth", "--largest", "3000", FIRST=300, memory=lambda *_: 0.25, milliseconds=three_turns, **quick)
-    make("threads", "--nodes", "3000")
+    make("threads", "--nodes", "3000", TRIAD=3_000)
     make("long_runs", "--turns", "40", **quick)
     make("rivals", "--largest", "300", "--budget", "0.01", bandwidth=lambda: 1e10)
     make("peer_times", "--only", "netbo, GP-TS", "--only", "Optuna TPE", SIZES=(300,), TURNS=2)
@@ -74,7 +74,7 @@ def test_tables_and_picture_are_made_of_what_the_benchmarks_write(make, benchmar
     assert all(row[7] in ("yes", "no") for row in shown["targets"])
     assert [row[:2] for row in shown["asks"]] == [row[:2] for row in shown["growth"]]
     assert [row[5] for row in shown["growth"]] == ["0.25"] * 4
-    assert [row[0] for row in shown["threads"]] == ["rectangle", "road"]
+    assert [row[0] for row in shown["threads"]] == ["rectangle", "road", "STREAM triad"]
     assert [row[:2] for row in shown["long runs"][:2]] == [["GP-TS", "optimizer"], ["GP-TS", "study"]]
     assert shown["rivals"][0][3] == "0.0072"  # 30 numbers a node at 10 GB/s
     assert [row[0] for row in shown["peers"]] == ["netbo, GP-TS", "Optuna TPE"]
