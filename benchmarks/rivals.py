@@ -17,7 +17,6 @@ from typing import Any
 
 from core import reference  # first: it sets the number of threads
 import numpy as np
-from numba import njit
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve, cholesky
 from scipy.sparse.linalg import splu
@@ -27,6 +26,7 @@ from netbo.arrays import FloatArray
 from netbo.linalg import BlockFactor, Load, hat_elements, set_threads
 from record import write
 from searches import space_of
+from threads import triad
 from timing import Timed, minima
 
 CASES = (("rectangle", 300), ("rectangle", 3_000), ("rectangle", 30_000), ("rectangle", 1_000_000),
@@ -36,16 +36,10 @@ LARGEST_DENSE, LARGEST_HUBS = 3_000, 30_000  # nodes: beyond, minutes and gigaby
 NUMBERS = 7 * 3 + 4 * 2 + 1  # a node that have to be moved
 
 
-@njit(fastmath=True)
-def triad(a: FloatArray, b: FloatArray, c: FloatArray) -> None:
-    for i in range(a.size):
-        a[i] = b[i] + 3.0 * c[i]
-
-
 def bandwidth() -> float:
     """Bytes a second of one thread, far outside the caches."""
     a, b, c = np.ones((3, 40_000_000))
-    return float(24 * a.size / minima({"": lambda: triad(a, b, c)}, 2.0)[""])
+    return float(24 * a.size / minima({"": lambda: triad(a, b, c, 0, a.size)}, 2.0)[""])
 
 
 class Case:

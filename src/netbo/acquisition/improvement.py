@@ -383,17 +383,17 @@ class RestlessImprovement:
         require_nonnegative("worth", self.worth, "0.02 is the usual one")
         require_nonnegative("trifle", self.trifle, "0.002 is the usual one")
 
-    def least(self, values: FloatArray) -> float:
+    def least(self, means: FloatArray) -> float:
         """The gain that must be expected, or the query explores; 0: it never does.
 
-        values: what is believed of the places so far, in order; noise would widen their spread and pass
-        for gains.
+        means: what is believed of the places so far, in order, not their values: noise would widen the
+        spread and pass for gains.
         """
-        spread = float(np.ptp(values)) if len(values) > 1 else 0.0
-        if not spread or values[-1] - values[:-1].max() > self.trifle * spread:
+        spread = float(np.ptp(means)) if len(means) > 1 else 0.0
+        if not spread or means[-1] - means[:-1].max() > self.trifle * spread:
             return 0.0
         trifle = min(self.worth, self.trifle)
-        return spread * (self.worth, 0.0, self.worth, trifle)[len(values) % 4]
+        return spread * (self.worth, 0.0, self.worth, trifle)[len(means) % 4]
 
     def scores(self, surrogate: Surrogate, x: Points, rng: np.random.Generator) -> FloatArray:
         """Scores of the candidates, (n,)."""
