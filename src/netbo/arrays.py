@@ -40,8 +40,9 @@ def as_index_vector(values: ArrayLike, name: str, error: type[BaseError]) -> Int
 
 def require_finite(array: FloatArray, name: str, error: type[BaseError], remedy: str) -> None:
     """Refuse NaN and infinities, naming the first."""
-    bad = np.flatnonzero(~np.isfinite(array))
-    if bad.size:
+    is_finite = np.isfinite(array)
+    if not is_finite.all():
+        bad = np.flatnonzero(~is_finite)
         raise error(f"{name} must be finite, got {array[bad[0]]} at index {bad[0]}; {remedy}")
 
 

@@ -1,3 +1,4 @@
+import copy
 import math
 import pickle
 
@@ -8,6 +9,7 @@ from netbo import Point, star
 from netbo.errors import ObservationError
 from netbo.optimize import History, Status, Trial
 from netbo.optimize.trials import Told
+from support.histories import assert_views_hold
 
 HERE, THERE = Point(0, 0.5), Point(2, 0.25)
 
@@ -47,6 +49,30 @@ def test_every_trial_knows_what_became_of_it():
 
 def test_observed_trials_come_in_the_order_they_were_told():
     assert [trial.id for trial in filled().observed] == [5, 1]
+
+
+def test_what_is_kept_up_to_date_is_what_its_trials_say():
+    history = filled()
+    assert_views_hold(history)
+    history.correct(4, Told(-4.0, None))  # told first, and it counts again
+    assert_views_hold(history)
+    history.correct(5, Told(-5.0, 0.5))
+    assert_views_hold(history)
+    history.withdraw(1)
+    assert_views_hold(history)
+
+
+def test_a_copy_goes_its_own_way():
+    history = filled()
+    assert_views_hold(history)
+    twin = copy.copy(history)
+    twin.tell(0, Told(7.0, None))
+    history.tell(2, Told(8.0, None))
+
+    assert_views_hold(twin)
+    assert_views_hold(history)
+    assert [trial.id for trial in twin.observed] == [5, 1, 0]
+    assert [trial.id for trial in history.observed] == [5, 1, 2]
 
 
 def test_asked_counts_what_was_handed_out():

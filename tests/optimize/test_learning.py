@@ -23,7 +23,7 @@ from netbo.optimize import (
 )
 from netbo.optimize import refit as chain
 from netbo.optimize.presets import STEADY
-from netbo.optimize.refit import is_milestone, is_worth_a_fit, is_worth_a_fit_on_a_large_mesh
+from netbo.optimize.refit import fits_on_a_large_mesh, last_milestone, step_between_fits
 from netbo.posterior import MixturePosterior, Posterior, fit_parameters
 from support.reference import Regression, contract_graph, contract_space, element_kernel
 
@@ -58,18 +58,18 @@ def assert_same(one, two):
 
 
 def test_parameters_are_sought_globally_at_milestones():
-    found = [n for n in range(1, 200) if is_milestone(n)]
+    found = sorted({last_milestone(n) for n in range(1, 200)})
 
     assert found == [1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128]
 
 
 def test_fits_become_rarer_as_the_record_grows():
     """All milestones among them, and never more than a sixteenth of the record apart."""
-    fits = [n for n in range(1, 1000) if is_worth_a_fit(n)]
-    rare = [n for n in range(1, 200) if is_worth_a_fit_on_a_large_mesh(n)]
+    fits = [n for n in range(1, 1000) if n % step_between_fits(n) == 0]
+    rare = fits_on_a_large_mesh(199)
 
     assert fits[:32] == list(range(1, 33))
-    assert all(is_worth_a_fit(n) for n in range(1, 1000) if is_milestone(n))
+    assert {last_milestone(n) for n in range(1, 1000)} <= set(fits)
     assert max(b / a for a, b in itertools.pairwise(fits[31:])) <= 1 + 1 / 16
     assert rare == [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192]
 

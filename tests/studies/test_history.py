@@ -9,6 +9,7 @@ import pytest
 from netbo.geometry import Points
 from netbo.studies.history import StudyHistory
 from netbo.studies.records import State, TrialRecord
+from support.histories import assert_views_hold
 from support.studies import GRAPH
 
 KINDS = ["new", "new", "asking", "tell", "tell", "expire", "take over", "correct", "place", "read again"]
@@ -62,6 +63,8 @@ def test_a_history_that_follows_is_the_one_made_anew(seed):
 
         assert list(following) == list(anew)
         assert [trial.id for trial in following.observed] == [trial.id for trial in anew.observed]
+        assert_views_hold(following)
+        assert_views_hold(anew)
         assert following.version_of_values - version == anew.version_of_values - version
         assert all(following[trial.id] is trial for trial in following)
         history = following

@@ -7,7 +7,6 @@ from netbo.geometry.miniature import graph_facts, thumbnail
 from netbo.geometry.places import (
     PLACE_TOLERANCE,
     PlaceIndex,
-    along_edges,
     as_place,
     as_places,
     distinct_places,
@@ -17,7 +16,7 @@ from netbo.geometry.places import (
     place_vertices,
     uniform_points,
 )
-from netbo.geometry.points import VERTEX_TOLERANCE, Point, Points
+from netbo.geometry.points import VERTEX_TOLERANCE, Point, Points, along_edges
 from netbo.geometry.shapes import (
     circle,
     grid,

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 
 from netbo.arrays import FloatArray, IntArray, SparseMatrix
 from netbo.errors import PointError
-from netbo.geometry.points import Points
+from netbo.geometry.points import Points, along_edges
 
 if TYPE_CHECKING:
     from netbo.geometry.graph import MetricGraph
@@ -44,8 +44,13 @@ def to_nearest(graph: MetricGraph, x: Points, y: Points) -> FloatArray:
     nearest = np.minimum(
         reach[graph.tails[y.edge]] + y.z, reach[graph.heads[y.edge]] + (graph.lengths[y.edge] - y.z)
     )
-    source, target = np.nonzero(edge[:, None] == y.edge)
-    np.minimum.at(nearest, target, np.abs(z[source] - y.z[target]))
+    is_inside = edge != AT_A_VERTEX
+    if is_inside.any():
+        edge, z = edge[is_inside], z[is_inside]  # edge by edge, in order
+        after = np.searchsorted(along_edges(edge, z), along_edges(y.edge, y.z))
+        for beside in (np.maximum(after - 1, 0), np.minimum(after, len(edge) - 1)):
+            gap = np.where(edge[beside] == y.edge, np.abs(z[beside] - y.z), np.inf)
+            nearest = np.minimum(nearest, gap)
     return np.asarray(nearest)
 
 

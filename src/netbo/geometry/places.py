@@ -15,7 +15,7 @@ from netbo.errors import ParameterError, PointError, shown
 from netbo.geometry import distances
 from netbo.geometry.curves import Curves
 from netbo.geometry.graph import MetricGraph
-from netbo.geometry.points import Point, Points
+from netbo.geometry.points import Point, Points, along_edges
 
 PLACE_TOLERANCE = 1e-9  # relative to the edge; points nearer to each other along it are one place
 
@@ -58,13 +58,6 @@ def distinct_places(graph: MetricGraph, x: Points) -> IntArray:
     first = np.full(np.count_nonzero(is_new), len(order), dtype=np.int64)
     np.minimum.at(first, group, order)
     return np.sort(first)
-
-
-def along_edges(edge: IntArray, z: FloatArray) -> NDArray[np.complex128]:
-    """Numbers that numpy sorts and searches edge by edge, then by distance, without rounding either."""
-    keys = np.empty(len(edge), dtype=np.complex128)
-    keys.real, keys.imag = edge, z
-    return keys
 
 
 @dataclass(frozen=True, eq=False)

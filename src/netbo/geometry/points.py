@@ -9,6 +9,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from netbo.arrays import BoolArray, FloatArray, IntArray, as_float_vector, as_index_vector, read_only
 from netbo.checks import explained_class
@@ -131,11 +132,20 @@ class Points:
                 f"points to join must lie on one graph, got {len(graphs)}; "
                 "bind them to the same one with graph.bind(points)"
             )
-        return cls(
-            np.concatenate([part.edge for part in parts]) if parts else np.empty(0, dtype=np.int64),
-            np.concatenate([part.z for part in parts]) if parts else np.empty(0),
-            graph=next(iter(graphs.values()), None),
-        )
+        graph = next(iter(graphs.values()), None)
+        edge = np.concatenate([part.edge for part in parts]) if parts else np.empty(0, dtype=np.int64)
+        z = np.concatenate([part.z for part in parts]) if parts else np.empty(0)
+        if all(part.graph is graph for part in parts):
+            return cls._known(edge, z, graph)
+        return cls(edge, z, graph=graph)
+
+    @classmethod
+    def _known(cls, edge: IntArray, z: FloatArray, graph: MetricGraph | None) -> Self:
+        """Points that were looked at before: some of others, or several together."""
+        points = object.__new__(cls)
+        for name, value in (("edge", read_only(edge)), ("z", read_only(z)), ("graph", graph)):
+            object.__setattr__(points, name, value)
+        return points
 
     def __len__(self) -> int:
         return len(self.edge)
@@ -157,7 +167,8 @@ class Points:
         if isinstance(index, int | np.integer):
             position = range(len(self))[int(index)]  # IndexError as for a list
             return next(iter(self[position : position + 1]))
-        return Points(self.edge[index], self.z[index], graph=self.graph)
+        edge, z = self.edge[index], self.z[index]
+        return self._known(edge, z, self.graph) if edge.ndim == 1 else Points(edge, z, graph=self.graph)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Points):
@@ -172,8 +183,9 @@ class Points:
 
 def _require_distances(edge: IntArray, z: FloatArray) -> None:
     """Refuse what no graph can hold: negative or non-finite distances, negative edges."""
-    bad = np.flatnonzero(~((z >= 0) & (z < np.inf)))
-    if bad.size:
+    is_good = (z >= 0) & (z < np.inf)
+    if not is_good.all():
+        bad = np.flatnonzero(~is_good)
         raise PointError(
             f"distances along edges must be finite and not negative, got {z[bad[0]]} at index {bad[0]}; "
             "measure from the tail of the edge"
@@ -184,19 +196,27 @@ def _require_distances(edge: IntArray, z: FloatArray) -> None:
 
 def _clip_to_edges(edge: IntArray, z: FloatArray, graph: MetricGraph) -> FloatArray:
     """Distances within [0, length]; further off than the tolerance is refused."""
-    unknown = np.flatnonzero((edge < 0) | (edge >= graph.n_edges))
-    if unknown.size:
+    is_unknown = (edge < 0) | (edge >= graph.n_edges)
+    if is_unknown.any():
+        unknown = np.flatnonzero(is_unknown)
         raise PointError(
             f"edges must lie in 0..{graph.n_edges - 1}, got {edge[unknown[0]]} at index {unknown[0]}; "
             "address points by your own ids with graph.points(edge_ids, distance)"
         )
     lengths = graph.lengths[edge]
     slack = VERTEX_TOLERANCE * lengths
-    off = np.flatnonzero((z < -slack) | (z > lengths + slack))
-    if off.size:
-        first = off[0]
+    is_off = (z < -slack) | (z > lengths + slack)
+    if is_off.any():
+        first = np.flatnonzero(is_off)[0]
         raise PointError(
             f"distances must lie within the edge, got {z[first]} on edge {graph.edge_ids[edge[first]]!r} "
             f"of length {lengths[first]}; measure from its tail, in the unit of the graph"
         )
     return np.clip(z, 0.0, lengths)
+
+
+def along_edges(edge: IntArray, z: FloatArray) -> NDArray[np.complex128]:
+    """Numbers that numpy sorts and searches edge by edge, then by distance, without rounding either."""
+    keys = np.empty(len(edge), dtype=np.complex128)
+    keys.real, keys.imag = edge, z
+    return keys

@@ -16,7 +16,7 @@ from netbo.errors import ParameterError
 from netbo.geometry import Point, Points
 from netbo.notebook import page_layer
 from netbo.optimize.arguments import as_sign
-from netbo.optimize.eligibility import places_of
+from netbo.optimize.eligibility import measured_places
 from netbo.optimize.maximizer import (
     USUAL_SEPARATION,
     MaximizerSamples,
@@ -173,8 +173,7 @@ class Answers:
         search, posterior = optimizer.search, optimizer.posterior
 
         def around() -> Surroundings:
-            observed = optimizer.history.having(Status.OBSERVED)
-            return Surroundings(optimizer.graph, places_of(observed, optimizer.graph))
+            return Surroundings(optimizer.graph, measured_places(optimizer.history, optimizer.graph))
 
         everywhere = np.ones(len(search.points), dtype=np.bool_)
         place = self._unexplained_best()
@@ -594,7 +593,7 @@ class Result(Answers):
 
     def __repr__(self) -> str:
         history, unit = self.optimizer.history, self.optimizer.graph.unit
-        if not history.having(Status.OBSERVED):
+        if not history.count(Status.OBSERVED):
             return f"Result(no value; {history!r}; stopped: {self.stopped})"
         best = self.best()
         place = f"edge {best.point.edge_id!r}, {length(best.point.distance, unit)}"

@@ -339,6 +339,6 @@ class LoopState:
 
     def _require_a_value(self, trial: Trial) -> None:
         history = self.optimizer.history
-        if trial.status is Status.FAILED and not history.having(Status.OBSERVED):
+        if trial.status is Status.FAILED and not history.count(Status.OBSERVED):
             failed = len(history.having(Status.FAILED))
             require_value(failed, self.optimizer.design.size, trial.point, trial.note)

@@ -249,7 +249,7 @@ class Optimizer(Answers):
     @property
     def _is_designing(self) -> bool:
         """Until enough places are known or pending, and half of them have values to learn from."""
-        observed, pending = len(self.history.having(Status.OBSERVED)), len(self.history.pending)
+        observed, pending = self.history.count(Status.OBSERVED), self.history.count(Status.PENDING)
         return observed + pending < self.design.size or observed < (self.design.size + 1) // 2
 
     def with_pending(self) -> Surrogate:
@@ -439,9 +439,9 @@ class Optimizer(Answers):
     @property
     def observations(self) -> Observations:
         """The values that count, in the order they were told."""
-        trials = self.history.observed
-        noise = [np.nan if trial.noise is None else trial.noise for trial in trials]
-        return Observations(places_of(trials, self.graph), [trial.value or 0.0 for trial in trials], noise)
+        measured = self.history.measured
+        places = Points(measured.edge, measured.z, graph=self.graph)
+        return Observations(places, measured.value, measured.noise)
 
     @property
     def outcome(self) -> SurrogateFit:
@@ -471,7 +471,7 @@ class Optimizer(Answers):
     @explained
     def maximizer(self, draws: int | None = None) -> MaximizerSamples:
         """Where joint samples of the posterior have their best value (the largest, or smallest)."""
-        rng = self._stream(_ANSWERING, len(self.history.observed))
+        rng = self._stream(_ANSWERING, self.history.count(Status.OBSERVED))
         places = Points.concatenate(
             [self.observations.points, Points.at(self.recommend().point, graph=self.graph)]
         )
@@ -480,7 +480,7 @@ class Optimizer(Answers):
     def standing(self) -> tuple[int, float | None]:
         """Evaluations made, failed ones included, and the best value so far: what a bar shows."""
         made = sum(trial.order is not None for trial in self.history)
-        return made, self.best().value if self.history.having(Status.OBSERVED) else None
+        return made, self.best().value if self.history.count(Status.OBSERVED) else None
 
     # Inside
 

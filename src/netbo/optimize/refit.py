@@ -1,11 +1,12 @@
 """The refit schedule of one model: when its parameters are fitted anew as the record grows.
 
-The search for the parameters is global at certain numbers of observations (`is_milestone`) and local between
-them, each starting where the last one ended, and only when the record has grown by a few per cent. On large
-meshes they are rarer and only the first is global. In between parameters stay. So a fit is a function of the
-record alone, and costs little.
+The search for the parameters is global at certain numbers of observations (`last_milestone`) and local
+between them, each starting where the last one ended, and only when the record has grown by a few per cent.
+On large meshes they are rarer and only the first is global. In between parameters stay. So a fit is a
+function of the record alone, and costs little.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,19 +54,20 @@ class KeptFit:
     converged: bool
 
 
-def is_milestone(n: int) -> bool:
-    """Whether n is one of 1, 2, 3, 4, 6, 8, 12, 16, 32, 64, ..."""
-    return n & (n - 1) == 0 or n in (3, 6, 12)
+def last_milestone(n: int) -> int:
+    """The largest of 1, 2, 3, 4, 6, 8, 12, 16, 32, 64, ... up to n."""
+    return max(k for k in (3, 6, 12, 1 << (n.bit_length() - 1)) if k <= n)
 
 
-def is_worth_a_fit(n: int, pace: int = STEPS_PER_DOUBLING) -> bool:
-    """Whether a record of n is fitted anew: up to twice the pace always, then so often while it doubles."""
-    return n % max(1, (1 << (n.bit_length() - 1)) // pace) == 0
+def step_between_fits(n: int, pace: int = STEPS_PER_DOUBLING) -> int:
+    """A record of n is fitted anew where this divides n: up to twice the pace always, then more rarely."""
+    return max(1, (1 << (n.bit_length() - 1)) // pace)
 
 
-def is_worth_a_fit_on_a_large_mesh(n: int) -> bool:
-    """Whether n is one of 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, ..."""
-    return n & (n - 1) == 0 or (n % 3 == 0 and (m := n // 3) & (m - 1) == 0)
+def fits_on_a_large_mesh(n: int) -> list[int]:
+    """Those of 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, ... up to n."""
+    powers = [1 << i for i in range(n.bit_length())]
+    return sorted(k for k in {*powers, *(3 * power for power in powers)} if k <= n)
 
 
 class RefitSchedule:
@@ -86,8 +88,9 @@ class RefitSchedule:
         if self._last is not None and len(self._last.posterior.observations) == n:
             return self._last
         path = self.path(n)
-        start: Parameters | None = None
-        for k in path:
+        known = next((i for i in reversed(range(len(path))) if path[i] != n and path[i] in self._kept), None)
+        start: Parameters | None = None if known is None else self._kept[path[known]].parameters
+        for k in path[0 if known is None else known + 1 :]:
             if k not in self._kept or k == n:
                 found = self._last = self._search(_first(observations, k), start)
                 self._kept[k] = KeptFit(found.parameters, found.log_belief, found.at_bound, found.converged)
@@ -96,13 +99,13 @@ class RefitSchedule:
             self._last = self._with_kept(observations, self._kept[path[-1]])
         return self._last
 
-    def path(self, n: int) -> list[int]:
+    def path(self, n: int) -> Sequence[int]:
         """Numbers of observations whose fits lead to the one at n; the first of them is global."""
         if not self.is_large:
-            first = max(k for k in range(1, n + 1) if is_milestone(k))
-            settings = self.settings
-            return [k for k in range(first, n + 1) if settings.every_step or is_worth_a_fit(k, settings.pace)]
-        steps = [k for k in range(1, n + 1) if is_worth_a_fit_on_a_large_mesh(k)]
+            first = last_milestone(n)
+            step = 1 if self.settings.every_step else step_between_fits(n, self.settings.pace)
+            return range(first + -first % step, n + 1, step)
+        steps = fits_on_a_large_mesh(n)
         return [k for k in steps if k >= FIRST_ON_LARGE] or steps[-1:]
 
     def _forget_after(self, rows: IntArray) -> None:

@@ -100,7 +100,7 @@ def summarize(optimizer: Optimizer) -> Summary:
     """What an optimizer knows so far."""
     history = optimizer.history
     facts = [f"network    {optimizer.graph!r}", f"trials     {history!r}"]
-    if not history.having(Status.OBSERVED):
+    if not history.count(Status.OBSERVED):
         return Summary((*facts, "no values yet"), ())
     doubt = doubt_of(optimizer)
     facts += [_best(optimizer), _recommended(optimizer, doubt), *_model(optimizer, doubt)]

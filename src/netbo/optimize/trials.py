@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
+import numpy as np
+
+from netbo.arrays import FloatArray, IntArray
 from netbo.checks import is_whole
 from netbo.errors import ObservationError, shown
 from netbo.geometry import Point
@@ -77,12 +81,30 @@ class Told:
     by: str = ""  # who said so
 
 
+def _by_order(trial: Trial) -> int:
+    return trial.order or 0
+
+
+class Measured(NamedTuple):
+    """Where values that count were measured, and what, in the order they were told."""
+
+    edge: IntArray
+    z: FloatArray
+    value: FloatArray
+    noise: FloatArray  # variances, NaN where the common one holds
+
+
 class History:
-    """Trials by id, in the order of their ids; it only grows, and every change replaces a whole trial."""
+    """Trials by id, in the order of their ids; it only grows, and every change replaces a whole trial.
+
+    What is asked of it at every turn is kept up to date trial by trial: a turn costs the same however long
+    the record is.
+    """
 
     def __init__(self, trials: Iterable[Trial] = ()) -> None:
         self._trials: list[Trial] = []
         self.version_of_values = 0  # counts changes to what is modelled
+        self._start_views()
         for trial in trials:
             if not isinstance(trial, Trial):
                 raise ObservationError(f"a history consists of trials, got {shown(trial)}; see .history")
@@ -92,13 +114,43 @@ class History:
                     "pass a whole history"
                 )
             self._trials.append(trial)
+            self._view(None, trial)
         self._told = 1 + max((t.order for t in self._trials if t.order is not None), default=-1)
 
     def __copy__(self) -> Self:
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin._trials = list(self._trials)
+        twin._groups = {status: list(group) for status, group in self._groups.items()}
+        twin._observed, twin._in_table = list(self._observed), list(self._in_table)
+        twin._table = self._table.copy()
         return twin
+
+    def _start_views(self) -> None:
+        self._groups: dict[Status, list[Trial]] = {status: [] for status in Status}  # in their order
+        self._observed: list[Trial] = []  # in the order they were told
+        self._n_asked = 0
+        self._table, self._in_table = np.empty((4, 16)), list[Trial]()  # columns, and of which trials
+
+    def _number(self, trial: Trial) -> int:
+        """By which trials are in order."""
+        return trial.id
+
+    def _view(self, old: Trial | None, new: Trial) -> None:
+        """A trial takes its place in all views, and that of what it was before."""
+        if old is not None:
+            self._n_asked -= old.asked is not None
+            group = self._groups[old.status]
+            del group[bisect_left(group, self._number(old), key=self._number)]
+            if old.status is Status.OBSERVED:
+                at = bisect_left(self._observed, _by_order(old), key=_by_order)
+                while self._observed[at].id != old.id:
+                    at += 1
+                del self._observed[at]
+        self._n_asked += new.asked is not None
+        insort(self._groups[new.status], new, key=self._number)
+        if new.status is Status.OBSERVED:
+            insort(self._observed, new, key=_by_order)
 
     def __len__(self) -> int:
         return len(self._trials)
@@ -113,7 +165,7 @@ class History:
         return self._trials[trial_id]
 
     def __repr__(self) -> str:
-        counts = {status: len(self.having(status)) for status in Status}
+        counts = {status: self.count(status) for status in Status}
         listed = ", ".join(f"{count} {status.value}" for status, count in counts.items() if count)
         return f"History({listed or 'empty'})"
 
@@ -124,23 +176,44 @@ class History:
              "" if trial.value is None else f"{trial.value:.6g}", (trial.note.splitlines() or [""])[-1])
             for trial in last
         ]  # fmt: skip
-        counts = [(status.value, len(self.having(status))) for status in Status if self.having(status)]
+        counts = [(status.value, self.count(status)) for status in Status if self.count(status)]
         names = ("id", "edge", "distance", "status", "value", "note")
         listed = table(names, rows, n_hidden=len(self) - len(last)) if rows else ""
         return card("History", counts or [("trials", "none yet")], rows=listed)
 
     def having(self, status: Status) -> list[Trial]:
-        """Trials of one status, in the order of their ids."""
-        return [trial for trial in self._trials if trial.status is status]
+        """Trials of one status, in their order."""
+        return list(self._groups[status])
+
+    def count(self, status: Status) -> int:
+        """How many trials have a status."""
+        return len(self._groups[status])
 
     @property
     def observed(self) -> list[Trial]:
         """Trials with a value that counts, in the order they were told."""
-        return sorted(self.having(Status.OBSERVED), key=lambda trial: trial.order or 0)
+        return list(self._observed)
+
+    @property
+    def measured(self) -> Measured:
+        """The same as arrays."""
+        known, now = len(self._in_table), self._observed
+        if self._in_table != now[:known]:  # the same objects, unless something was corrected
+            known = 0
+        if len(now) > self._table.shape[1]:
+            grown = np.empty((4, 2 * len(now)))
+            grown[:, :known] = self._table[:, :known]
+            self._table = grown
+        for at, trial in enumerate(now[known:], known):
+            noise = math.nan if trial.noise is None else trial.noise
+            self._table[:, at] = (trial.point.edge, trial.point.z, trial.value or 0.0, noise)
+        self._in_table[known:] = now[known:]
+        edge, z, value, noise = self._table[:, : len(now)].copy()
+        return Measured(edge.astype(np.int64), z, value, noise)
 
     def require_observed(self, what: str) -> None:
         """Refuse what needs a value before there is one."""
-        if not self.having(Status.OBSERVED):
+        if not self._observed:
             raise ObservationError(f"{what} needs at least one observation, got none; tell some values first")
 
     @property
@@ -151,7 +224,7 @@ class History:
     @property
     def n_asked(self) -> int:
         """Suggestions handed out so far, cancelled ones included: it numbers the random streams."""
-        return sum(trial.asked is not None for trial in self._trials)
+        return self._n_asked
 
     def follow(self, previous: History) -> None:
         """Take the place of another history: what is modelled counts as changed only where it differs."""
@@ -246,12 +319,15 @@ class History:
 
     def _append(self, trial: Trial) -> Trial:
         self._trials.append(trial)
+        self._view(None, trial)
         return trial
 
     def _replace(self, trial: Trial) -> Trial:
-        if Status.OBSERVED in (trial.status, self._trials[trial.id].status):
+        old = self._trials[trial.id]
+        if Status.OBSERVED in (trial.status, old.status):
             self.version_of_values += 1
         self._trials[trial.id] = trial
+        self._view(old, trial)
         return trial
 
     def _conclude(self, trial: Trial, point: Point, told: Told) -> Trial:

@@ -75,9 +75,20 @@ class NodalEvidence:
 
     @cached_property
     def _duals(self) -> FloatArray:
-        """T^-1 v of the distinct observations, (r, m)."""
-        rows = zip(self._blocks, self.values.merged, strict=True)
-        return np.array([self._dual(x, values) for x, values in rows])
+        """T^-1 v of the distinct observations, (r, m): (v - fit) / lambda, or K x_0 where that is better."""
+        blocks, values = self._blocks, self.values.merged
+        fits = blocks[:, self.node, -1]
+        duals: FloatArray = self.precisions * (values - fits)
+        if self.weight.max() < STRONG:
+            return duals
+        prior, unit, node = self.prior, self.prior.unit, self.node
+        for x, value, fit, dual in zip(blocks, values, fits, duals, strict=True):
+            start = np.ascontiguousarray(x[:, 0])
+            flow, size = apply_stiffness(unit.mesh.topology, unit.elements, unit.robin, start)
+            error = self.precisions * np.maximum(abs(value), abs(fit))
+            better = size[node] / prior.amplitude < error
+            dual[better] = (field_sign(prior.order) * flow[node] / prior.amplitude)[better]
+        return duals
 
     @cached_property
     def _exception(self) -> Evidence | None:
@@ -86,25 +97,16 @@ class NodalEvidence:
         is_usual = not self.values.has_ones or self._duals[1].sum() >= least
         return None if is_usual else self.otherwise()
 
-    def _dual(self, x: FloatArray, values: FloatArray) -> FloatArray:
-        """(v - fit) / lambda, or K x_0 where that keeps more digits."""
-        fit = x[self.node, -1]
-        dual: FloatArray = self.precisions * (values - fit)
-        if self.weight.max() < STRONG:
-            return dual
-        prior, unit, node = self.prior, self.prior.unit, self.node
-        start = np.ascontiguousarray(x[:, 0])
-        flow, size = apply_stiffness(unit.mesh.topology, unit.elements, unit.robin, start)
-        error = self.precisions * np.maximum(abs(values), abs(fit))
-        better = size[node] / prior.amplitude < error
-        return np.where(better, field_sign(prior.order) * flow[node] / prior.amplitude, dual)
-
     def _about_mean(self, rows: FloatArray) -> FloatArray:
         """What belongs to y - m, from the rows of the centred values and of ones."""
         if not self.values.has_ones:
             return np.asarray(rows[0])
+        return np.asarray(rows[0] - self._mean_shift * rows[1])
+
+    @cached_property
+    def _mean_shift(self) -> float:
         sums = self._duals.sum(axis=1)
-        return np.asarray(rows[0] - sums[0] / sums[1] * rows[1])
+        return float(sums[0] / sums[1])
 
     @cached_property
     def _scatter(self) -> float:

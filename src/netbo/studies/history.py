@@ -40,6 +40,8 @@ class StudyHistory(History):
         self._times = sorted((r.ended, r.id) for r in standing.values() if r.state in TOLD_STATES)
         rank = {number: order for order, (_, number) in enumerate(self._times)}
         self._trials = [_as_trial(record, rank.get(record.id)) for record in standing.values()]
+        for trial in self._trials:
+            self._view(None, trial)
         self._told = len(self._times)
         self._is_timed = not any(math.isnan(time) for time, _ in self._times)  # else they have no order
         self._before: History | None = None  # the one it was made from
@@ -83,6 +85,7 @@ class StudyHistory(History):
             self._trials.insert(at, trial)
         else:
             self._trials[at] = trial
+        self._view(old, trial)
         if first < len(self._times) - 1 or (old is not None and old.order is not None):
             self._rerank(first)
         is_modelled = Status.OBSERVED in (trial.status, old.status if old is not None else None)
@@ -110,9 +113,11 @@ class StudyHistory(History):
     def _rerank(self, first: int) -> None:
         for order in range(first, len(self._times)):
             at = self._at(self._times[order][1])
-            if self._trials[at].order != order:
-                self._is_changed |= self._trials[at].status is Status.OBSERVED
-                self._trials[at] = replace(self._trials[at], order=order)
+            old = self._trials[at]
+            if old.order != order:
+                self._is_changed |= old.status is Status.OBSERVED
+                self._trials[at] = replace(old, order=order)
+                self._view(old, self._trials[at])
 
     def follow(self, previous: History) -> None:
         """Take the place of another history; of the one it was made from it knows what changed."""
@@ -121,6 +126,10 @@ class StudyHistory(History):
         else:
             self.version_of_values = previous.version_of_values + self._is_changed
         self._before = None  # none is kept alive
+
+    def _number(self, trial: Trial) -> int:
+        """The first trial of its point."""
+        return self._first_of.get(trial.id, trial.id)
 
     def _at(self, number: int) -> int:
         return bisect_left(self._firsts, self._first_of.get(number, number))
