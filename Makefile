@@ -58,7 +58,7 @@ test-botorch: .venv-botorch/.test
 	@touch $@
 
 peers: .venv-peers/.done
-	.venv-peers/bin/python benchmarks/leaderboard.py peers --jobs $(JOBS)
+	.venv-peers/bin/python benchmarks/leaderboard.py peers --locked --jobs $(JOBS)
 
 # The site, in docs/_build/html: warnings are errors, examples are run, every local link is followed.
 docs: $(VENV)/.docs

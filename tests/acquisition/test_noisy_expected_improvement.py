@@ -226,11 +226,11 @@ def test_the_improvement_under_several_models_is_the_mean_of_theirs(observations
 # Exploration when no improvement is expected
 
 
-def a_sure_posterior(n, noise=1e-10):
+def a_sure_posterior(n, noise=1e-10, reach=200.0):
     """Falling from one end of a line, as far as was measured: nothing is expected of the other end."""
     graph = netbo.interval(10.0)
     x = graph.points(0, np.linspace(0.0, 2.0, n))
-    prior = netbo.whittle_matern(graph, Matern(1.5, range=200.0, sigma=1.0))
+    prior = netbo.whittle_matern(graph, Matern(1.5, range=reach, sigma=1.0))
     return netbo.condition(prior, Observations(x, 1.0 - x.z / 2, np.full(n, noise)))
 
 
@@ -288,7 +288,27 @@ def test_what_must_be_expected_depends_on_count_and_last_gain(values, share):
     )
 
 
-@pytest.mark.parametrize("name", ["worth", "trifle"])
+@pytest.mark.parametrize(("noise_sd", "share"), [(0.0, 0.02), (0.999, 0.02), (1.001, 0)])
+def test_under_much_noise_nothing_is_explored(noise_sd, share):
+    """Ten is the spread, a tenth of it the noise up to which exploring pays."""
+    values = np.array([0.0, 10.0, 5.0, 5.0])
+
+    assert RestlessImprovement().least(values, noise_sd) == pytest.approx(share * 10)
+    assert RestlessImprovement().least(3 + 7e5 * values, 7e5 * noise_sd) == pytest.approx(7e6 * share)
+
+
+@pytest.mark.parametrize(("noise_sd", "is_exploring"), [(0.05, True), (0.15, False)])
+def test_the_noise_of_the_measurements_decides(noise_sd, is_exploring, rng):
+    """Eight values that fall from 1 to 0; whatever little is expected of elsewhere."""
+    posterior = a_sure_posterior(8, noise=noise_sd**2, reach=3.0)
+    candidates = netbo.FiniteElementSpace.build(posterior.prior.graph, max_cell=0.1).nodes
+    usual = NoisyExpectedImprovement().begin(posterior, rng)(candidates)
+    found = RestlessImprovement(worth=1e9, trifle=1e9).scores(posterior, candidates, rng)
+
+    assert is_exploring != np.array_equal(found, usual)
+
+
+@pytest.mark.parametrize("name", ["worth", "trifle", "quiet"])
 def test_shares_of_an_improvement_are_not_negative(name):
     with pytest.raises(ParameterError, match=name):
         RestlessImprovement(**{name: -1.0})

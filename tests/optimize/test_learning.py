@@ -384,6 +384,21 @@ def test_a_kernel_leaves_networks_it_cannot_live_on_to_the_others(monkeypatch):
     assert found.left_out == ("edge by edge: more than 5 edges (6)",)
 
 
+def test_what_is_rare_has_less_weight_before_the_data():
+    """By the ratio of the odds, whatever the evidence says; and evidence overcomes it."""
+    models = (NetworkMatern(), EdgewiseMatern(odds=1.0)), (NetworkMatern(), EdgewiseMatern(odds=0.2))
+    even, usual = (
+        Learned(models=each, combination=Combination.AVERAGE).start(SPACE, 0.01).learn(measured(5))
+        for each in models
+    )
+
+    ratios = [found.weights[1] / found.weights[0] for found in (even, usual)]
+    assert ratios[1] == pytest.approx(0.2 * ratios[0])
+    assert EdgewiseMatern().odds == 0.2
+    with pytest.raises(ParameterError, match="odds"):
+        EdgewiseMatern(odds=0.0)
+
+
 def test_the_average_follows_values_that_jump_from_edge_to_edge():
     """Levels of edges and a profile along them: the kernel of edges has nearly all of the weight."""
     rng, graph = np.random.default_rng(1), narrow_rectangle()

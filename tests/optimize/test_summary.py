@@ -100,24 +100,18 @@ def test_of_several_kernels_the_lead_over_the_next_is_said():
     evidence = sorted((fit.log_evidence for fit in outcome.fits), reverse=True)
     text = line(optimizer.summary(), "kernel")
 
-    assert f"{evidence[0] - evidence[1]:.2f} in log evidence ahead of" in text
+    assert f"{evidence[0] - evidence[1]:.2f} in log odds ahead of" in text
     assert f"weight {outcome.weights.max():.0%}" in text
 
 
 def test_the_next_kernel_is_the_next_even_if_all_weights_but_one_vanish():
-    class FakeFit:
-        log_belief = 0.0
-
-        def __init__(self, log_evidence):
-            self.log_evidence = log_evidence
-
     class FakeOutcome:
         labels = ("a", "b", "c")
-        fits = (FakeFit(-3000.0), FakeFit(-1000.0), FakeFit(0.0))
+        log_odds = (-3000.0, -1000.0, 0.0)
         weights = np.array([0.0, 0.0, 1.0])
         chosen = 2
 
-    assert _kernel(FakeOutcome()) == "c (weight 100%; 1000.00 in log evidence ahead of b)"
+    assert _kernel(FakeOutcome()) == "c (weight 100%; 1000.00 in log odds ahead of b)"
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])

@@ -360,7 +360,8 @@ class RestlessImprovement:
 
     A model fitted to few values can be sure of itself and wrong, and improvement alone then never finds out:
     with fitted parameters it need not converge, unless a share of the queries does not depend on them. Every
-    other query, or three of four, goes where another place brings the network nearest on average.
+    other query, or three of four, goes where another place brings the network nearest on average. Not so
+    under much noise: there a small gain says that little is known near the best, and nothing about elsewhere.
 
     Parameters
     ----------
@@ -371,6 +372,8 @@ class RestlessImprovement:
     trifle : float
         Share below which three of four do; and a last place believed to gain more than that on all before
         has the search go on there.
+    quiet : float
+        Share of the spread up to which the standard deviation of a measurement leaves room for exploration.
     """
 
     hallucinates: ClassVar[bool] = True
@@ -378,19 +381,23 @@ class RestlessImprovement:
     improvement: NoisyExpectedImprovement = field(default_factory=NoisyExpectedImprovement)
     worth: float = 0.02
     trifle: float = 0.002
+    quiet: float = 0.1
 
     def __post_init__(self) -> None:
         require_nonnegative("worth", self.worth, "0.02 is the usual one")
         require_nonnegative("trifle", self.trifle, "0.002 is the usual one")
+        require_nonnegative("quiet", self.quiet, "0.1 is the usual one")
 
-    def least(self, means: FloatArray) -> float:
+    def least(self, means: FloatArray, noise_sd: float = 0.0) -> float:
         """The gain that must be expected, or the query explores; 0: it never does.
 
         means: what is believed of the places so far, in order, not their values: noise would widen the
         spread and pass for gains.
         """
         spread = float(np.ptp(means)) if len(means) > 1 else 0.0
-        if not spread or means[-1] - means[:-1].max() > self.trifle * spread:
+        if not spread or noise_sd > self.quiet * spread:
+            return 0.0
+        if means[-1] - means[:-1].max() > self.trifle * spread:
             return 0.0
         trifle = min(self.worth, self.trifle)
         return spread * (self.worth, 0.0, self.worth, trifle)[len(means) % 4]
@@ -410,7 +417,8 @@ class _Restless:
     def __init__(self, rule: RestlessImprovement, surrogate: Surrogate, rng: np.random.Generator) -> None:
         self.improvement = rule.improvement.begin(surrogate, rng)
         self.known, self.rng = surrogate.observations, rng
-        least = rule.least(surrogate.mean(self.known.points))
+        noise_sd = math.sqrt(float(surrogate.noise.mean())) if len(self.known) else 0.0
+        least = rule.least(surrogate.mean(self.known.points), noise_sd)
         self.least = math.log(least) if least > 0 else -math.inf
         self.is_exploring: bool | None = None
 

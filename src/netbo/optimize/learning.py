@@ -49,6 +49,7 @@ class SurrogateFit:
     labels: tuple[str, ...]  # of the models
     fits: tuple[Fit, ...]  # one a model; none where the kernel is known
     weights: FloatArray  # of the models, by evidence
+    log_odds: tuple[float, ...] = ()  # of the models: evidence, beliefs and odds beforehand, up to a constant
     left_out: tuple[str, ...] = ()  # models that took no part, and why
     unit: float = 1.0  # of surrogate and fits: a power of two, other than 1 only where values need it
 
@@ -360,13 +361,18 @@ class ModelSelection:
         scaled = in_unit(observations, unit, sigma)
         taking_part = self._taking_part(len(observations))
         fits = tuple(self.schedules[index].fit(scaled) for index in taking_part)
-        weights = weights_by_evidence([fit.log_evidence + fit.log_belief for fit in fits])
+        odds = [math.log(getattr(self.models[index], "odds", 1.0)) for index in taking_part]
+        log_odds = tuple(
+            fit.log_evidence + fit.log_belief + before for fit, before in zip(fits, odds, strict=True)
+        )
+        weights = weights_by_evidence(log_odds)
         posteriors = [self._regularized(fit, unit) for fit in fits]
         surrogate: Surrogate = posteriors[int(np.argmax(weights))]
         if self.settings.combination is Combination.AVERAGE and len(fits) > 1:
             surrogate = MixturePosterior(tuple(posteriors), weights)
         labels = tuple(self.models[index].label for index in taking_part)
-        return SurrogateFit(surrogate, labels, fits, weights, self._left_out(len(observations)), unit)
+        left_out = self._left_out(len(observations))
+        return SurrogateFit(surrogate, labels, fits, weights, log_odds, left_out, unit)
 
     def _taking_part(self, n: int) -> list[int]:
         """Numbers of the models of a record of n: dense ones leave a long one to the others."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from netbo.checks import require_positive
 from netbo.errors import ParameterError
 from netbo.fem import FiniteElementSpace
 from netbo.priors import (
@@ -148,6 +149,9 @@ class EdgewiseMatern:
     ----------
     profile : float
         Share of an edge over which values change; large makes them constant along it.
+    odds : float
+        How likely this is before there are values, beside 1 for a kernel that passes junctions. Few noisy
+        values tell the two hardly apart, and most quantities do not jump.
 
     Examples
     --------
@@ -156,6 +160,10 @@ class EdgewiseMatern:
     """
 
     profile: float = 1.0
+    odds: float = 0.2
+
+    def __post_init__(self) -> None:
+        require_positive("odds", self.odds, "1 says: as likely as another kernel")
 
     @property
     def label(self) -> str:

@@ -156,12 +156,12 @@ def _kernel(outcome: SurrogateFit) -> str:
     chosen = outcome.chosen
     if len(outcome.labels) == 1:
         return outcome.labels[0]
-    scores = [fit.log_evidence + fit.log_belief for fit in outcome.fits]
-    second = int(np.argsort(-np.array(scores), kind="stable")[1])  # not by weights, which may vanish
-    lead = scores[chosen] - scores[second]
+    log_odds = outcome.log_odds
+    second = int(np.argsort(-np.array(log_odds), kind="stable")[1])  # not by weights, which may vanish
+    lead = log_odds[chosen] - log_odds[second]
     return (
         f"{outcome.labels[chosen]} (weight {outcome.weights[chosen]:.0%}; "
-        f"{lead:.2f} in log evidence ahead of {outcome.labels[second]})"
+        f"{lead:.2f} in log odds ahead of {outcome.labels[second]})"
     )
 
 
