@@ -350,11 +350,18 @@ def test_many_candidates_are_sifted_without_losing_the_best(monkeypatch, rng, no
     x = netbo.uniform_points(graph, 2_000, rng)
     monkeypatch.setattr(noisy_expected_improvement, "MANY", 500)
     monkeypatch.setattr(noisy_expected_improvement, "CHUNK", 300)
-    rule = NoisyExpectedImprovement()
-    exact, found = rule.scores(mixture, x, rng), rule.begin(mixture, rng)(x)
+    monkeypatch.setattr(noisy_expected_improvement, "MOST_AT_ONCE", 200)
+    rule, sizes = NoisyExpectedImprovement(), []
+    exact = rule.scores(mixture, x, rng)
+    usual = noisy_expected_improvement._Incumbents.at
+    monkeypatch.setattr(
+        noisy_expected_improvement._Incumbents, "at", lambda own, x: (sizes.append(len(x)), usual(own, x))[1]
+    )
+    found = rule.begin(mixture, rng)(x)
 
     assert np.argmax(found) == np.argmax(exact)
     assert_allclose(found.max(), exact.max(), rtol=1e-12)
+    assert max(sizes) == 300  # no more at once, however many there are
     assert np.all(found >= exact - 1e-9 * np.abs(exact) - 1e-2)  # draws may exceed what they estimate
 
 

@@ -190,3 +190,25 @@ def test_a_hundred_thousand_points_are_nodes_each_at_its_place():
     assert_array_equal(mesh.nodes.edge[node], x.edge)
     assert_array_equal(mesh.nodes.z[node], x.z)
     assert_array_equal(np.sort(node), graph.n_vertices + np.arange(100_000))
+
+
+def test_meshes_of_a_network_lend_each_other_their_work_arrays():
+    """The vertices' arrays are as large for every mesh: one set serves all."""
+    graph = small_graph()
+    first, second = (PointMesh.through(graph, Points([0], [z])) for z in (0.3, 0.6))
+
+    assert first.topology.buffers is second.topology.buffers
+    assert first.topology.buffers is not small_mesh().topology.buffers
+
+
+def test_only_the_latest_places_found_on_a_network_are_kept():
+    graph = small_graph()
+    first, second = (PointMesh.through(graph, Points([0], [z])) for z in (0.3, 0.6))
+    x = Points([0, 2], [0.45, 1.0], graph=graph)
+    at_first = first.locate(x)
+
+    assert first.locate(x) is at_first
+    at_second = second.locate(x)
+    assert_allclose(at_second.fraction[0], 0.45 / 0.6)
+    assert_allclose(first.locate(x).fraction[0], (0.45 - 0.3) / 0.7)
+    assert first.locate(x) is not at_first

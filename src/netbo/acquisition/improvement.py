@@ -1,6 +1,7 @@
 """Expected improvement on a logarithmic scale, over the best mean or over a noisy incumbent."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import ClassVar
@@ -189,32 +190,42 @@ class _Screening:
     def __call__(self, x: Points) -> FloatArray:
         return self._close(x) if len(x) <= MANY else self._sifted(x)
 
-    def _close(self, x: Points, growth: int = 1) -> FloatArray:
-        """Every candidate bounded by its likeliest incumbents, those that may win exact.
-
-        growth: of how many are scored before the next bound is looked at.
-        """
+    def _close(self, x: Points) -> FloatArray:
+        """Every candidate bounded by its likeliest incumbents, those that may win exact."""
         views = [(log_weight, rule.at(x)) for log_weight, rule in self.rules]
         scores = _mixed([(log_weight, view.bound()) for log_weight, view in views])
-        order, best, first, size = np.argsort(-scores, kind="stable"), -np.inf, 0, AT_ONCE
+        order, best, first = np.argsort(-scores, kind="stable"), -np.inf, 0
         while first < len(x) and scores[order[first]] > best:
-            part = order[first : first + size]
+            part = order[first : first + AT_ONCE]
             scores[part] = _mixed([(log_weight, view.exact(part)) for log_weight, view in views])
-            best = max(best, scores[part].max())
-            first, size = first + size, min(growth * size, MOST_AT_ONCE)
+            best, first = max(best, scores[part].max()), first + AT_ONCE
         return scores
 
     def _sifted(self, x: Points) -> FloatArray:
-        """Every candidate bounded roughly, a few thousand at a time; those above the best so far closely."""
-        parts = (x[first : first + CHUNK] for first in range(0, len(x), CHUNK))
-        scores = np.concatenate([self._rough(part) for part in parts])
+        """Every candidate bounded roughly, those above the best so far closely, those that may win exact.
+
+        A few thousand at a time: what is known of a million candidates at once does not fit beside the rest.
+        """
+        scores = np.concatenate([self._of(x[part], _Candidates.rough_bound) for part in _parts(len(x))])
         top = np.argpartition(-scores, AT_ONCE)[:AT_ONCE]
         promising = np.flatnonzero(scores > self._close(x[top]).max())
-        scores[promising] = self._close(x[promising], growth=2)  # of very many, many may be near the best
+        for part in _parts(len(promising)):
+            scores[promising[part]] = self._of(x[promising[part]], _Candidates.bound)
+        order = promising[np.argsort(-scores[promising], kind="stable")]
+        best, first, size = -np.inf, 0, AT_ONCE
+        while first < len(order) and scores[order[first]] > best:
+            some = order[first : first + size]
+            scores[some] = self._of(x[some], _Candidates.exact)
+            best = max(best, scores[some].max())
+            first, size = first + size, min(2 * size, MOST_AT_ONCE)  # of very many, many may be near the best
         return scores
 
-    def _rough(self, x: Points) -> FloatArray:
-        return _mixed([(log_weight, rule.at(x).rough_bound()) for log_weight, rule in self.rules])
+    def _of(self, x: Points, score: Callable[["_Candidates"], FloatArray]) -> FloatArray:
+        return _mixed([(log_weight, score(rule.at(x))) for log_weight, rule in self.rules])
+
+
+def _parts(n: int) -> list[slice]:
+    return [slice(first, first + CHUNK) for first in range(0, n, CHUNK)]
 
 
 class _Incumbents:

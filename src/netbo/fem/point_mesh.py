@@ -86,7 +86,8 @@ class PointMesh:
             n_vertices=graph.n_vertices,
             is_even=False,
         )
-        topology.__dict__["pattern"] = bare_topology(graph).pattern  # of the vertices alone: found once
+        bare = bare_topology(graph)  # what belongs to the vertices alone is found once, and lent in turn
+        topology.__dict__.update(pattern=bare.pattern, buffers=bare.buffers)
         return topology
 
     @property
@@ -132,11 +133,11 @@ class PointMesh:
 
     def locate(self, x: Points) -> Location:
         """Cell, end nodes and fraction of each point; at a node the fraction is 0 or 1 exactly."""
-        known = self.__dict__.get("_latest")
-        if known is None or known[0] is not x:  # several models ask about the same points
-            known = x, self._locate(self._bound(x))
-            self.__dict__["_latest"] = known
-        location: Location = known[1]
+        known = self.graph.__dict__.get("_located")  # the latest alone: of a million points it is large
+        if known is None or known[0] is not self or known[1] is not x:  # several models ask about the same
+            known = self, x, self._locate(self._bound(x))
+            self.graph.__dict__["_located"] = known
+        location: Location = known[2]
         return location
 
     def _bound(self, x: Points) -> tuple[IntArray, FloatArray]:
