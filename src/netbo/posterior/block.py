@@ -233,14 +233,7 @@ class BlockPosterior(Posterior):
             )
         if self._latest is not None:
             self._latest.share_unit(prior)
-        made = type(self)(
-            prior,
-            self.observations,
-            regularization=regularization,
-            mean=self.mean_setting,
-            data=self.data,
-            values=None if self.observations.has_own_noise.any() else self.values,
-        )
+        made = self._remaking(prior, regularization)()
         if self._latest is not None and self._latest.is_at(prior, regularization):
             self._latest.share_solution(made.solution)
         return made
@@ -253,9 +246,21 @@ class BlockPosterior(Posterior):
             return self.with_parameters(prior, regularization)
         if self._latest is not None:
             self._latest.share_unit(prior)
-        otherwise = partial(self.with_parameters, prior, regularization)
+        otherwise = self._remaking(prior, regularization)
         self._latest = NodalEvidence(prior, self.values, regularization, otherwise)
         return self._latest
+
+    def _remaking(self, prior: FiniteElementPrior, regularization: float | None) -> partial[Self]:
+        """What makes the posterior under other parameters; it does not keep this one alive."""
+        return partial(
+            type(self),
+            prior,
+            self.observations,
+            regularization=regularization,
+            mean=self.mean_setting,
+            data=self.data,
+            values=None if self.observations.has_own_noise.any() else self.values,
+        )
 
     @cached_property
     def _is_nodal(self) -> bool:

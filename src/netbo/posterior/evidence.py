@@ -6,6 +6,7 @@ The case of nearly every fit: all observations at nodes, one noise variance, an 
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -25,6 +26,14 @@ from netbo.posterior.nodal_solution import EPSILON, LARGEST_LOSS_OF_ONES, STRONG
 from netbo.priors import FiniteElementPrior
 
 
+class SolvedEvidence(Evidence, Protocol):
+    """A posterior, seen as what it says of the evidence."""
+
+    @property
+    def solution(self) -> NodalSolution:
+        """What the block system says."""
+
+
 class NodalEvidence:
     """Evidence of observations at nodes, all with the same noise variance.
 
@@ -36,7 +45,7 @@ class NodalEvidence:
         prior: FiniteElementPrior,
         values: CentredValues,
         noise: float,
-        otherwise: Callable[[], Evidence],
+        otherwise: Callable[[], SolvedEvidence],
     ) -> None:
         self.prior, self.values, self.otherwise = prior, values, otherwise
         self.node = values.data.places.left
@@ -95,7 +104,11 @@ class NodalEvidence:
         """The posterior, where its way is needed."""
         least = EPSILON * self.precisions.sum() / LARGEST_LOSS_OF_ONES
         is_usual = not self.values.has_ones or self._duals[1].sum() >= least
-        return None if is_usual else self.otherwise()
+        if is_usual:
+            return None
+        made = self.otherwise()
+        self.share_solution(made.solution)
+        return made
 
     def _about_mean(self, rows: FloatArray) -> FloatArray:
         """What belongs to y - m, from the rows of the centred values and of ones."""

@@ -8,7 +8,7 @@ import math
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from netbo.priors.matern import Matern
 from netbo.priors.mesh_free import mesh_through
 
 LARGEST_NETWORK = 700  # edges: a table of levels has as many numbers as there are pairs of them
+MOST_KEPT = 1_000  # points whose pairs are kept
 LEVELS_ALPHA = 0.5  # of the field whose values at the middles of edges are the levels: nu = 1/2
 PROFILE_NU = 1.5  # of the profile along an edge
 RANGES = np.geomspace(0.01, 10.0, 14)  # of tables, in diameters: where fits look
@@ -34,7 +35,6 @@ class Levels:
 
     graph: MetricGraph
     _known: dict[int, FloatArray] = field(default_factory=dict, repr=False)
-    _pairs: list["Pairs"] = field(default_factory=list, repr=False)
 
     def __reduce__(self) -> tuple[type["Levels"], tuple[MetricGraph]]:
         return Levels, (self.graph,)  # a copy starts empty: tables are quickly made
@@ -76,16 +76,6 @@ class Levels:
         if not 0 <= share <= 1:  # beyond the tables nothing changes any more
             return low, min(max(share, 0.0), 1.0), 0.0
         return low, share, growth
-
-    def between(self, x: Points, y: Points, profile: float) -> "Pairs":
-        """The pairs of points; those of one set with itself are kept, since a fit asks again and again."""
-        kept = self._pairs
-        if kept and kept[0].x is x and kept[0].y is y and kept[0].profile == profile:
-            return kept[0]
-        pairs = Pairs(self, x, y, profile)
-        if x is y:
-            kept[:] = [pairs]
-        return pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +126,10 @@ class EdgewisePrior(KernelPrior):
     sigma: float
     profile: float  # range along an edge, as a share of it
     levels: Levels = field(repr=False)
+    _latest: list[Pairs] = field(default_factory=list, repr=False)  # of one set with itself, if it is small
+
+    def __reduce__(self) -> tuple[type["EdgewisePrior"], tuple[Any, ...]]:
+        return EdgewisePrior, (self.graph, self.range, self.sigma, self.profile, self.levels)
 
     @property
     def matern(self) -> Matern:
@@ -148,10 +142,20 @@ class EdgewisePrior(KernelPrior):
             self, range=self.range if range is None else range, sigma=self.sigma if sigma is None else sigma
         )
 
+    def _pairs(self, x: Points, y: Points) -> Pairs:
+        """The pairs of points; those of observations are kept, since a fit asks again and again."""
+        kept = self._latest
+        if kept and kept[0].x is x and kept[0].y is y and kept[0].profile == self.profile:
+            return kept[0]
+        pairs = Pairs(self.levels, x, y, self.profile)
+        if x is y and len(x) <= MOST_KEPT:
+            kept[:] = [pairs]
+        return pairs
+
     def covariance(self, x: Points, y: Points) -> FloatArray:
         """k(x, y), (n, m)."""
         variance, levels = self.sigma**2, self.levels
-        pairs = levels.between(x, y, self.profile)
+        pairs = self._pairs(x, y)
         if x is y:
             shorter, longer, share, _ = pairs.among(self.range)
             return ((1 - share) * variance * shorter + share * variance * longer) * pairs.along
@@ -167,7 +171,7 @@ class EdgewisePrior(KernelPrior):
 
     def range_derivative(self, x: Points, y: Points) -> FloatArray:
         """d k(x, y) / d log range at fixed sigma, (n, m); at the range of a table, towards longer ones."""
-        pairs = self.levels.between(x, y, self.profile)
+        pairs = self._pairs(x, y)
         shorter, longer, _, growth = pairs.among(self.range)
         return growth * self.sigma**2 * (longer - shorter) * pairs.along
 
