@@ -21,6 +21,7 @@ if __name__ == "__main__":  # as many runs at a time as there are jobs, one thre
 import argparse
 import hashlib
 import importlib
+import re
 import sys
 from collections.abc import Mapping
 from fnmatch import fnmatch
@@ -116,7 +117,7 @@ def keep(name: str, found: Comparison, options: argparse.Namespace) -> None:
             tools[tool] = version(tool)
         except PackageNotFoundError:
             continue
-    key = name.lower().replace(", ", "-").replace(" ", "-")
+    key = re.sub(r"[^a-z0-9]+", "-", name.lower())
     facts = {"method": name, "part": options.part, "runs": len(found.answers), "seeds": options.seeds}
     facts |= {"problems": int(found.table["problem"].nunique()), "budget": options.budget}
     record.write(options.out / f"{key}.json", __doc__ or "", {**facts, "core_hours": hours, "tools": tools})
