@@ -33,6 +33,7 @@ def test_the_search_over_hydrants_ends_at_the_one_nearest_to_the_leak():
     assert example["closed"].allows(example["asked"]).all()
 
 
+@pytest.mark.slow
 def test_the_best_value_flatters_and_the_recommended_mean_does_not():
     """Forty errors of standard deviation 2: the largest value is far above the truth of 10."""
     example = run("10_noise.py")
@@ -65,6 +66,7 @@ def test_optuna_finds_place_and_speed():
     assert example["speed"] == pytest.approx(0.7, abs=0.15)
 
 
+@pytest.mark.slow
 def test_the_default_is_the_first_of_the_board():
     board = run("14_comparing_methods.py")["board"].set_index("method")
 

@@ -12,11 +12,7 @@ from sphinx_gallery.notebook import python_to_jupyter_cli
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
-QUICK = {
-    "02_find_the_leak.py",
-    "11_several_modes.py",
-    "13_optuna_sampler.py",
-}  # a whole one, and two short ones
+QUICK = {"02_find_the_leak.py"}
 PAGES = sorted(path for path in (ROOT / "docs" / "tutorial").glob("*.md") if path.name != "README.md")
 NOTEBOOKS = runpy.run_path(str(ROOT / "docs" / "ext" / "notebooks.py"))
 

@@ -33,6 +33,7 @@ def test_the_ten_lines_run(page, capsys):
     assert re.search(r"% of the probability of the maximum on [\d.]+ of 12 km", printed)
 
 
+@pytest.mark.slow
 def test_the_example_of_the_page_on_comparisons_runs(capsys):
     example = "\n".join(blocks(ROOT / "docs" / "compare.md", "python"))
     exec(compile(example, "compare.md", "exec"), {})
@@ -61,7 +62,10 @@ def test_decimals_of_a_page_are_compared_up_to_their_last_digits():
     assert not check("sd 0.5012 at 3 km\n", "sd 0.5012 at 4 km\n", 0)
 
 
-@pytest.mark.parametrize("name", ["optimizer.md", "leaderboard.md", "benchmarks.md", "results.md", "page.md"])
+BOARD = pytest.param("leaderboard.md", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("name", ["optimizer.md", BOARD, "benchmarks.md", "results.md", "page.md"])
 def test_the_tables_of_a_page_are_those_of_the_records(name, monkeypatch):
     """If a record is made anew: python benchmarks/tables.py --write."""
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
