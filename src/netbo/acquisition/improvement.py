@@ -194,12 +194,8 @@ class _Screening:
         """Every candidate bounded by its likeliest incumbents, those that may win exact."""
         views = [(log_weight, rule.at(x)) for log_weight, rule in self.rules]
         scores = _mixed([(log_weight, view.bound()) for log_weight, view in views])
-        order, best, first = np.argsort(-scores, kind="stable"), -np.inf, 0
-        while first < len(x) and scores[order[first]] > best:
-            part = order[first : first + AT_ONCE]
-            scores[part] = _mixed([(log_weight, view.exact(part)) for log_weight, view in views])
-            best, first = max(best, scores[part].max()), first + AT_ONCE
-        return scores
+        order = np.argsort(-scores, kind="stable")
+        return _settled(scores, order, lambda part: _mixed([(w, view.exact(part)) for w, view in views]))
 
     def _sifted(self, x: Points) -> FloatArray:
         """Every candidate bounded roughly, those above the best so far closely, those that may win exact.
@@ -212,16 +208,26 @@ class _Screening:
         for part in _parts(len(promising)):
             scores[promising[part]] = self._of(x[promising[part]], _Candidates.bound)
         order = promising[np.argsort(-scores[promising], kind="stable")]
-        best, first, size = -np.inf, 0, AT_ONCE
-        while first < len(order) and scores[order[first]] > best:
-            some = order[first : first + size]
-            scores[some] = self._of(x[some], _Candidates.exact)
-            best = max(best, scores[some].max())
-            first, size = first + size, min(2 * size, MOST_AT_ONCE)  # of very many, many may be near the best
-        return scores
+        return _settled(scores, order, lambda part: self._of(x[part], _Candidates.exact), growth=2)
 
     def _of(self, x: Points, score: Callable[["_Candidates"], FloatArray]) -> FloatArray:
         return _mixed([(log_weight, score(rule.at(x))) for log_weight, rule in self.rules])
+
+
+def _settled(
+    scores: FloatArray, order: IntArray, exact: Callable[[IntArray], FloatArray], growth: int = 1
+) -> FloatArray:
+    """Bounds, largest first, made exact until they fall below the best of these.
+
+    growth: of how many are before the next bound is looked at; of very many, many may be near the best.
+    """
+    best, first, size = -np.inf, 0, AT_ONCE
+    while first < len(order) and scores[order[first]] > best:
+        part = order[first : first + size]
+        scores[part] = exact(part)
+        best = max(best, scores[part].max())
+        first, size = first + size, min(growth * size, MOST_AT_ONCE)
+    return scores
 
 
 def _parts(n: int) -> list[slice]:

@@ -16,7 +16,6 @@ from netbo.errors import ParameterError
 from netbo.geometry import Point, Points
 from netbo.notebook import page_layer
 from netbo.optimize.arguments import as_sign
-from netbo.optimize.eligibility import measured_places
 from netbo.optimize.maximizer import (
     USUAL_SEPARATION,
     MaximizerSamples,
@@ -173,7 +172,7 @@ class Answers:
         search, posterior = optimizer.search, optimizer.posterior
 
         def around() -> Surroundings:
-            return Surroundings(optimizer.graph, measured_places(optimizer.history, optimizer.graph))
+            return Surroundings(optimizer.graph, optimizer.history.measured.places(optimizer.graph))
 
         everywhere = np.ones(len(search.points), dtype=np.bool_)
         place = self._unexplained_best()

@@ -43,7 +43,7 @@ class EligibleCandidates:
     def after(self, history: History) -> BoolArray:
         """Which candidates are open, (n_candidates,)."""
         pending = history.pending
-        known = self._index.mask(measured_places(history, self.search.graph))
+        known = self._index.mask(history.measured.places(self.search.graph))
         is_closed = self._at(history.having(Status.FAILED)) & ~known
         if not self.repeats:
             is_closed |= known
@@ -64,7 +64,7 @@ class EligibleCandidates:
         comes nearer to pending ones than `separation`, or than the open candidates do if they cannot.
         """
         graph, pending = self.search.graph, history.pending
-        known = measured_places(history, graph)
+        known = history.measured.places(graph)
         waiting, failed = (places_of(trials, graph) for trials in (pending, history.having(Status.FAILED)))
         if len(failed):
             failed = failed[~PlaceIndex(graph, failed).mask(known)]
@@ -115,9 +115,3 @@ class EligibleCandidates:
 def places_of(trials: Sequence[Trial], graph: MetricGraph) -> Points:
     """Where trials were or will be measured."""
     return Points.at((trial.point for trial in trials), graph=graph)
-
-
-def measured_places(history: History, graph: MetricGraph) -> Points:
-    """Where values that count were measured, in the order they were told."""
-    measured = history.measured
-    return Points(measured.edge, measured.z, graph=graph)

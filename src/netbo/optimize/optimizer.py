@@ -440,8 +440,7 @@ class Optimizer(Answers):
     def observations(self) -> Observations:
         """The values that count, in the order they were told."""
         measured = self.history.measured
-        places = Points(measured.edge, measured.z, graph=self.graph)
-        return Observations(places, measured.value, measured.noise)
+        return Observations(measured.places(self.graph), measured.value, measured.noise)
 
     @property
     def outcome(self) -> SurrogateFit:

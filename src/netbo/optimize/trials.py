@@ -14,7 +14,7 @@ import numpy as np
 from netbo.arrays import FloatArray, IntArray
 from netbo.checks import is_whole
 from netbo.errors import ObservationError, shown
-from netbo.geometry import Point
+from netbo.geometry import MetricGraph, Point, Points
 from netbo.notebook import ROWS, card, table
 
 if TYPE_CHECKING:
@@ -92,6 +92,10 @@ class Measured(NamedTuple):
     z: FloatArray
     value: FloatArray
     noise: FloatArray  # variances, NaN where the common one holds
+
+    def places(self, graph: MetricGraph) -> Points:
+        """Where, on a network."""
+        return Points(self.edge, self.z, graph=graph)
 
 
 class History:
